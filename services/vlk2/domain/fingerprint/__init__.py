@@ -1,0 +1,1 @@
+"""Text -> Diagnosis: one failure known by language and type, not by string."""
