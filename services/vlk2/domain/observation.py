@@ -88,7 +88,9 @@ class Seen:
     call. `call` is the keyed hash of the identical call and `command` the same-command key (rule 8), both
     "" where there is no command. `own_status` says that the status is the command's own and not that of a
     pipe, `|| true` or the background. `result` is a hash of the masked result text. `place` is the file
-    that the call or the failure names, a path or "".
+    that the call or the failure names, a path or "". `wanted` says that the caller itself calls the failure
+    expected, `changes` that the call may alter files or the environment, and `pause` is how long it slept
+    on purpose, in microseconds.
     """
 
     seq: int
@@ -107,3 +109,5 @@ class Seen:
     result: str
     place: str
     wanted: bool = False
+    changes: bool = False
+    pause: int = 0

@@ -1,0 +1,235 @@
+"""Whether the newest observation closes a loop: the same failure three times with no progress between.
+
+A window is the recent past of a run chain, oldest first; its last member is the new observation. The rule
+looks backwards from it and never keeps a state of its own, so the same window gives the same verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from vlk2.domain.observation import Act, Failing, Fingerprint, Key, Outcome, Seen
+
+REPEAT_LANGUAGE = "call"
+REPEAT_TYPE = "repeat"
+FIRST_THRESHOLD = 3
+LAST_THRESHOLD = 24
+
+
+class Patience(NamedTuple):
+    """How much evidence a key needs (`threshold`), and after which `seq` evidence counts (`since`)."""
+
+    threshold: int = FIRST_THRESHOLD
+    since: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The same failure, `repeats` times with no progress between.
+
+    `evidence` holds every occurrence that was counted, oldest first; the new observation is its last. A
+    `wildcard` loop is three explicit records of one specific type: its key has no symbols. `since` is the
+    time of the first occurrence in microseconds.
+    """
+
+    key: Key
+    language: str
+    type: str
+    headline: str
+    transient: bool
+    wildcard: bool
+    repeats: int
+    evidence: tuple[Seen, ...]
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The approach is not stuck: `reason` says which evidence of rule 3 the new observation brought."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Nothing to say yet; `repeats` is how often the new observation's failure has occurred so far."""
+
+    repeats: int = 0
+
+
+Verdict = Loop | Progress | Quiet
+
+
+def threshold_after(revocations: int) -> int:
+    """The evidence that a key needs after so many revocations: 3, 6, 12, then 24 for good."""
+    return min(FIRST_THRESHOLD << max(revocations, 0), LAST_THRESHOLD)
+
+
+def judge(window: Sequence[Seen], policy: Callable[[Key], Patience]) -> Verdict:
+    """The verdict on `window[-1]`; `policy` answers the patience for a key.
+
+    The caller has already handled the case that a live constraint holds the new observation's key.
+    """
+    new = window[-1]
+    if new.outcome is Outcome.FAILURE and new.fingerprint is not None:
+        if wildcard := _wildcard(window, policy):
+            return wildcard
+        return _failure(window, new, new.fingerprint, policy)
+    if new.outcome is Outcome.SUCCESS and _succeeds(new, window):
+        return Progress("the same command succeeded")
+    return _repeat(window, new, policy)
+
+
+def _failure(
+    window: Sequence[Seen], new: Seen, fingerprint: Fingerprint, policy: Callable[[Key], Patience]
+) -> Verdict:
+    key = fingerprint.key
+    patience = policy(key)
+    found = [new]
+    for seen in _occurrences(window, new, key, patience.since):
+        if seen.batch and seen.batch == found[-1].batch and not seen.explicit:
+            continue
+        found.append(seen)
+    found.reverse()
+    if len(found) < patience.threshold or (fingerprint.transient and _backs_off(found)):
+        return Quiet(len(found))
+    return Loop(
+        key=key,
+        language=fingerprint.language,
+        type=fingerprint.type,
+        headline=fingerprint.headline,
+        transient=fingerprint.transient,
+        wildcard=False,
+        repeats=len(found),
+        evidence=tuple(found),
+        since=found[0].at,
+    )
+
+
+def _occurrences(window: Sequence[Seen], new: Seen, key: Key, since: int) -> Iterator[Seen]:
+    """Earlier occurrences of `key`, newest first, back to the newest evidence of progress."""
+    later = new
+    for index in range(len(window) - 2, -1, -1):
+        seen = window[index]
+        if seen.seq <= since:
+            return
+        if seen.outcome is Outcome.SUCCESS and seen.own_status and seen.command:
+            if seen.command == later.command:
+                return
+        elif seen.outcome is Outcome.FAILURE and seen.fingerprint is not None:
+            if seen.command and seen.command == later.command and _moved(window, index, seen, later, since):
+                return
+            if seen.fingerprint.key == key:
+                yield seen
+                later = seen
+
+
+def _moved(window: Sequence[Seen], index: int, before: Seen, after: Seen, since: int) -> bool:
+    """Whether the failing set of one command moved on from `before` (at `index`) to `after`."""
+    if not before.failing or not after.failing:
+        return False
+    if after.failing < before.failing:
+        return True
+    now = _nameless(after.failing)
+    return all(
+        _nameless(seen.failing) != now
+        for seen in window[: index + 1]
+        if seen.seq > since and seen.command == after.command and seen.outcome is Outcome.FAILURE
+    )
+
+
+def _nameless(failing: frozenset[Failing]) -> frozenset[Failing]:
+    return frozenset(Failing(member.type, member.symbols, member.test) for member in failing)
+
+
+def _backs_off(found: Sequence[Seen]) -> bool:
+    """Whether each pause between the attempts is clearly longer than the one before it."""
+    pauses = [after.at - before.at for before, after in pairwise(found)]
+    if len(pauses) < 2 or not all(pauses):
+        return False
+    return all(later >= 1.3 * earlier for earlier, later in pairwise(pauses))
+
+
+def _succeeds(new: Seen, window: Sequence[Seen]) -> bool:
+    return (
+        new.own_status
+        and bool(new.command)
+        and any(seen.command == new.command and seen.outcome is Outcome.FAILURE for seen in window[:-1])
+    )
+
+
+def _wildcard(window: Sequence[Seen], policy: Callable[[Key], Patience]) -> Loop | None:
+    """Three explicit records of one specific type, one right after the other in the timeline."""
+    new = window[-1]
+    fingerprint = new.fingerprint
+    if fingerprint is None or not new.explicit or not fingerprint.specific:
+        return None
+    key = Key(fingerprint.signature.rsplit(":", 1)[0] + ":*")
+    patience = policy(key)
+    found = [new]
+    for seen in reversed(window[:-1]):
+        other = seen.fingerprint
+        if (
+            len(found) == patience.threshold
+            or seen.seq != found[-1].seq - 1
+            or seen.seq <= patience.since
+            or not seen.explicit
+            or other is None
+            or (other.language, other.type) != (fingerprint.language, fingerprint.type)
+        ):
+            break
+        found.append(seen)
+    found.reverse()
+    if len(found) < patience.threshold or len({_key(seen) for seen in found}) == 1:
+        return None
+    return Loop(
+        key=key,
+        language=fingerprint.language,
+        type=fingerprint.type,
+        headline=fingerprint.headline,
+        transient=fingerprint.transient,
+        wildcard=True,
+        repeats=len(found),
+        evidence=tuple(found),
+        since=found[0].at,
+    )
+
+
+def _key(seen: Seen) -> Key | None:
+    return seen.fingerprint.key if seen.fingerprint else None
+
+
+def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]) -> Verdict:
+    """The same call with the same result and no error, with nothing changed between."""
+    if not new.call or new.explicit or new.pause or new.act not in (Act.RUN, Act.READ, Act.EDIT):
+        return Quiet()
+    key = Key(f"1:{REPEAT_LANGUAGE}:{REPEAT_TYPE}:{new.call}")
+    patience = policy(key)
+    found = [new]
+    for seen in reversed(window[:-1]):
+        if seen.seq <= patience.since:
+            break
+        if seen.call == new.call:
+            if seen.result != new.result or seen.outcome is Outcome.FAILURE:
+                break
+            if not (seen.batch and seen.batch == found[-1].batch):
+                found.append(seen)
+        elif seen.changes:
+            break
+    found.reverse()
+    if len(found) < patience.threshold:
+        return Quiet(len(found))
+    return Loop(
+        key=key,
+        language=REPEAT_LANGUAGE,
+        type=REPEAT_TYPE,
+        headline="the same call with the same result",
+        transient=False,
+        wildcard=False,
+        repeats=len(found),
+        evidence=tuple(found),
+        since=found[0].at,
+    )
