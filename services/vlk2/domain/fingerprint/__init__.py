@@ -1,1 +1,41 @@
-"""Text -> Diagnosis: one failure known by language and type, not by string."""
+"""Text -> Diagnosis: one failure known by language and type, not by string.
+
+Everything behind these functions is imported when first called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vlk2.domain.fingerprint.rows import Table
+    from vlk2.domain.observation import Diagnosis
+
+ALGORITHM = "1"
+"""The version that every signature begins with; any change of output is a new one."""
+
+
+def diagnose(
+    text: str,
+    *,
+    is_error: bool | None = None,
+    exit_code: int | None = None,
+    action: str = "",
+    extra: Table | None = None,
+) -> Diagnosis:
+    """Say whether `text` is the print of a failure, of which one, and of which set of diagnostics.
+
+    `action` is the call that printed it, `TOOL: command`. The verdict decides first: a status other than 0
+    or `is_error` is a failure, except 130 and 143 (an interruption) and exit 1 of a command that answers by
+    it (grep, diff, test). Without a verdict, and where a pipe or `|| true` hid the status, only text that has
+    the shape of a failing tool's own output is one. `extra` holds a project's own rows. Never raises on any
+    text; linear in its length.
+    """
+    from vlk2.domain.fingerprint import engine
+
+    return engine.diagnose(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+
+
+def wildcard(signature: str) -> str:
+    """The signature that stands for every failure of the same type: `VERSION:LANGUAGE:TYPE:*`."""
+    return signature.rpartition(":")[0] + ":*"

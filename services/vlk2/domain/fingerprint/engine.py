@@ -1,0 +1,167 @@
+"""From a text and a verdict to a Diagnosis."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from hashlib import sha256
+from typing import NamedTuple
+
+from vlk2.domain.fingerprint import fallback, masks, tables
+from vlk2.domain.fingerprint.page import Page
+from vlk2.domain.fingerprint.rows import LOOSE, TRAILER, WARNING, Found, Row, Table
+from vlk2.domain.fingerprint.verdict import Verdict, exit_said, judge
+from vlk2.domain.observation import Diagnosis, Failing, Fingerprint, Outcome
+from vlk2.domain.text import normalise
+
+from vlk2.domain.fingerprint import ALGORITHM
+
+_MOST = 400  # members of a failing set; an output with more is a repeat of few kinds
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+class Reading(NamedTuple):
+    """What the tables found in a text, the headline first chosen by rank and place."""
+
+    page: Page
+    found: list[Found]
+
+
+def _apply(row: Row, table: Table, page: Page) -> list[Found]:
+    pattern = _compiled(row.pattern)
+    out: list[Found] = []
+    for index, line in page.containing(row.guard):
+        hit = pattern.match(line)
+        if hit is None:
+            continue
+        groups = hit.groupdict()
+        message = groups.get("message")
+        out.append(
+            Found(
+                row.name,
+                row.rank,
+                row.language or table.language,
+                row.type or groups.get("type") or "",
+                (message if message is not None else line).strip(),
+                index,
+                file=groups.get("file") or "",
+                test=groups.get("test") or "",
+                symbols=(groups["symbol"],) if groups.get("symbol") else (),
+                strong=row.strong,
+                specific=row.specific,
+                transient=row.transient,
+            )
+        )
+        if len(out) >= _MOST:
+            break
+    return out
+
+
+def read(text: str, extra: Table | None = None) -> Reading:
+    page = Page(text)
+    found: list[Found] = []
+    chosen = tables.relevant(page.text)
+    if extra is not None:
+        chosen.insert(0, extra)
+    for table in chosen:
+        for row in table.rows:
+            if row.guard in page.text:
+                found += _apply(row, table, page)
+        for finder in table.finders:
+            found += finder(page)
+    return Reading(page, found)
+
+
+def _choose(found: list[Found]) -> Found:
+    best = found[0]
+    for one in found[1:]:
+        if one.rank > best.rank or (one.rank == best.rank and one.line < best.line):
+            best = one
+    return best
+
+
+def _slug(text: str) -> str:
+    words = [
+        word for word in re.findall(r"[A-Za-z][A-Za-z'-]*", re.sub(r"<[a-z]+>", " ", text)) if len(word) > 1
+    ]
+    return "-".join(words[:6]).lower()[:60] or "failure"
+
+
+def _digest(language: str, kind: str, body: str) -> str:
+    return sha256(f"{language}\n{kind}\n{body}".encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _fingerprint(one: Found, page: Page) -> Fingerprint:
+    made = masks.template(one.message)
+    kind = one.type or _slug(made.text)
+    body = made.text + ("\n" + masks.template(one.detail).text if one.detail else "")
+    symbols = one.symbols + made.symbols
+    return Fingerprint(
+        language=one.language,
+        type=kind,
+        signature=f"{ALGORITHM}:{one.language}:{kind}:{_digest(one.language, kind, body)}",
+        symbols=symbols,
+        headline=(one.headline or page.lines[one.line]).strip()[:300],
+        specific=one.specific,
+        transient=one.transient,
+    )
+
+
+def _failing(found: list[Found], headline: Found) -> frozenset[Failing]:
+    floor = LOOSE + 1 if headline.rank > LOOSE else TRAILER + 1 if headline.rank > TRAILER else 0
+    members: set[Failing] = set()
+    for one in found:
+        if one.rank < floor or (one.rank == WARNING and headline.rank != WARNING):
+            continue
+        made = masks.template(one.message)
+        members.add(
+            Failing(
+                one.type or _slug(made.text),
+                one.symbols + made.symbols,
+                one.test,
+                masks.place(one.file),
+            )
+        )
+        if len(members) >= _MOST:
+            break
+    return frozenset(members)
+
+
+def _unknown_tool(page: Page, exit_code: int | None, action: str) -> Found:
+    index = fallback.headline(page)
+    if index < 0:
+        kind = f"exit {exit_code}" if exit_code is not None else "failure"
+        return Found("silent", TRAILER, "text", kind, "", 0, headline=kind)
+    return Found("fallback", LOOSE, "text", "", page.lines[index], index, strong=False)
+
+
+def diagnose(
+    text: str,
+    *,
+    is_error: bool | None = None,
+    exit_code: int | None = None,
+    action: str = "",
+    extra: Table | None = None,
+) -> Diagnosis:
+    """See `vlk2.domain.fingerprint.diagnose`."""
+    text = normalise(text)
+    if exit_code is None:
+        exit_code = exit_said(text)
+    verdict = judge(is_error=is_error, exit_code=exit_code, action=action)
+    if verdict in (Verdict.STOPPED, Verdict.ANSWERED):
+        return Diagnosis(Outcome.UNKNOWN)
+    if verdict is Verdict.SUCCEEDED:
+        return Diagnosis(Outcome.SUCCESS)
+    if verdict is Verdict.LOOKED:
+        said = is_error is False or exit_code == 0
+        return Diagnosis(Outcome.SUCCESS if said else Outcome.UNKNOWN)
+    reading = read(text, extra)
+    if verdict is not Verdict.FAILED and not any(one.strong for one in reading.found):
+        return Diagnosis(Outcome.SUCCESS if verdict is Verdict.HIDDEN else Outcome.UNKNOWN)
+    found = reading.found or [_unknown_tool(reading.page, exit_code, action)]
+    headline = _choose(found)
+    return Diagnosis(Outcome.FAILURE, _fingerprint(headline, reading.page), _failing(found, headline))

@@ -1,0 +1,97 @@
+"""A text as tables read it: its lines, freed of what CI systems and build tools put before them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+# Longer texts are read at both ends: what made a run fail stands in the first diagnostics or the last lines.
+LIMIT = 262_144
+_LONGEST_LINE = 4_000
+
+
+@cache
+def _prefix() -> re.Pattern[str]:
+    return re.compile(
+        r"""
+        \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|\ ?[+-]\d\d:?\d\d)?\]?(?:[ ]|$)  # CI clocks
+        | \[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?:[ ]+|$)                      # Jenkins clocks
+        | \[\ *\d{1,7}\.\d{3,9}\]\                                            # kernel clocks
+        | \#\d{1,4}\ \d{1,6}\.\d{1,3}(?:[ ]|$)                                # docker build steps
+        | \[(?:javac|java|exec|junit|kotlinc|scalac|groovyc|apply|sh|testng|null)\][ ]?           # Ant tasks
+        | \#\#\[(?:error|warning|debug)\]                                     # GitHub and Azure marks
+        | [ ]{0,4}\d{1,3}>(?=\S)                                              # MSBuild projects
+        | [\w.-]{1,40}-\d{1,3}[ ]+\|[ ]                                       # compose services
+        | (?:stderr|stdout)[ ]\|[ ]
+        """,
+        re.VERBOSE,
+    )
+
+
+_FIRST = frozenset("0123456789[# ")
+
+
+def strip_prefix(line: str) -> str:
+    """Return `line` without clocks, step numbers and task names of the systems that wrapped it."""
+    pattern = _prefix()
+    for _ in range(3):
+        if not line or (line[0] not in _FIRST and "|" not in line[:48]):
+            return line
+        found = pattern.match(line)
+        if found is None:
+            return line
+        line = line[found.end() :]
+    return line
+
+
+class Line(NamedTuple):
+    index: int
+    text: str
+
+
+class Page:
+    """The lines of one text, in order; `text` is their join. Immutable after construction."""
+
+    __slots__ = ("_starts", "lines", "text")
+
+    def __init__(self, text: str) -> None:
+        if len(text) > LIMIT:
+            half = LIMIT // 2
+            text = text[:half] + "\n" + text[-half:]
+        lines = text.split("\n")
+        self.lines: list[str] = [
+            strip_prefix(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE]) for line in lines
+        ]
+        self.text: str = "\n".join(self.lines)
+        self._starts: list[int] | None = None
+
+    def index_at(self, offset: int) -> int:
+        """The number of the line that the character at `offset` stands in."""
+        if self._starts is None:
+            starts: list[int] = []
+            at = 0
+            for line in self.lines:
+                starts.append(at)
+                at += len(line) + 1
+            self._starts = starts
+        return bisect_right(self._starts, offset) - 1
+
+    def containing(self, literal: str) -> Iterator[Line]:
+        """Every line that contains `literal`, once each, in order."""
+        text, lines = self.text, self.lines
+        at = text.find(literal)
+        while at != -1:
+            index = self.index_at(at)
+            line = lines[index]
+            yield Line(index, line)
+            at = text.find(literal, self.start(index) + len(line))
+
+    def start(self, index: int) -> int:
+        """The offset of the first character of line `index`."""
+        if self._starts is None:
+            self.index_at(0)
+        starts = self._starts
+        return starts[index] if starts is not None else 0
