@@ -1,0 +1,1 @@
+"""The MCP server: its transport, its tools and its resources."""
