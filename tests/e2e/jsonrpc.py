@@ -1,7 +1,7 @@
 """A small JSON-RPC client that speaks raw lines to a server process on stdio.
 
 It exists because the official SDK's client cannot send a malformed line and hides what stands on stdout. It
-checks what it reads: every line of the server's stdout must be a JSON-RPC object, else `NotJsonRpc`.
+checks what it reads: every line of the server's stdout must be a JSON-RPC object, else `NotJsonRpcError`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MODERN_ERA = "2026-07-28"
 _CLIENT = {"name": "raw-lines", "version": "1"}
 
 
-class NotJsonRpc(AssertionError):
+class NotJsonRpcError(AssertionError):
     """A line on the server's stdout is not a JSON-RPC message."""
 
 
-class NoAnswer(AssertionError):
+class NoAnswerError(AssertionError):
     """The awaited answer did not come in time, or the server closed its stdout."""
 
 
@@ -125,15 +125,15 @@ class RawClient:
         try:
             line = self._lines.get(timeout=timeout)
         except queue.Empty:
-            raise NoAnswer(f"nothing within {timeout} s; stderr: {self.stderr[-2000:]}") from None
+            raise NoAnswerError(f"nothing within {timeout} s; stderr: {self.stderr[-2000:]}") from None
         if line is None:
-            raise NoAnswer(f"the server closed its stdout; stderr: {self.stderr[-2000:]}")
+            raise NoAnswerError(f"the server closed its stdout; stderr: {self.stderr[-2000:]}")
         try:
             message = json.loads(line)
         except ValueError:
-            raise NotJsonRpc(repr(line[:300])) from None
+            raise NotJsonRpcError(repr(line[:300])) from None
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            raise NotJsonRpc(repr(line[:300]))
+            raise NotJsonRpcError(repr(line[:300]))
         return message
 
     def answer(self, request_id: object, timeout: float = 20) -> dict[str, Any]:
@@ -199,18 +199,18 @@ class RawClient:
         while True:
             try:
                 messages.append(self.next_message(timeout))
-            except NoAnswer:
+            except NoAnswerError:
                 return messages
 
     def close(self, timeout: float = 20) -> int:
-        """Close stdin and give the exit status; a server that stays is killed and reported as NoAnswer."""
+        """Close stdin and give the exit status; a server that stays is killed and reported as NoAnswerError."""
         self.end_input()
         try:
             status = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise NoAnswer("the server did not exit after its stdin closed") from None
+            raise NoAnswerError("the server did not exit after its stdin closed") from None
         finally:
             for reader in self._readers:
                 reader.join(5)

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import mcp_types as types
 
@@ -46,10 +46,10 @@ class Ignored:
     why: str
 
 
-type_of_line = types.JSONRPCMessage | Refusal | Ignored
+Item: TypeAlias = types.JSONRPCMessage | Refusal | Ignored
 
 
-def read(line: bytes) -> list[types.JSONRPCMessage | Refusal | Ignored]:
+def read(line: bytes) -> list[Item]:
     """Read one line (its newline may be there or not). More than one item only for a JSON-RPC batch.
 
     Repaired, so that the call goes through: invalid UTF-8 and lone surrogates (U+FFFD each), raw control
@@ -84,7 +84,7 @@ def oversize(head: bytes, tail: bytes, size: int, limit: int) -> Refusal | Ignor
     )
 
 
-def _read_broken(line: bytes) -> list[types.JSONRPCMessage | Refusal | Ignored]:
+def _read_broken(line: bytes) -> list[Item]:
     text = line.decode("utf-8", "replace").removeprefix("\ufeff").strip()
     if not text:
         return [Ignored("")]
@@ -105,7 +105,7 @@ def _read_broken(line: bytes) -> list[types.JSONRPCMessage | Refusal | Ignored]:
     return [_judge(cast("dict[str, Any]", value))]
 
 
-def _judge(value: dict[str, Any]) -> types.JSONRPCMessage | Refusal | Ignored:
+def _judge(value: dict[str, Any]) -> Item:
     if "method" not in value and ("result" in value or "error" in value):
         return _reparse(value) or Ignored("a response that is not JSON-RPC")
     if "id" not in value and "method" in value:
@@ -156,7 +156,7 @@ def whole(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _refuse_batch(members: list[object]) -> list[types.JSONRPCMessage | Refusal | Ignored]:
+def _refuse_batch(members: list[object]) -> list[Item]:
     message = "JSON-RPC batches are not served; send each request on a line of its own"
     requests = [cast("dict[str, Any]", one) for one in members if isinstance(one, dict) and "id" in one]
     ids = [_id_text(one["id"]) for one in requests[:_BATCH_ANSWERS]]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
     from mcp_types import JSONRPCMessage
 
-    from vlk2.mcp.line import Ignored, Refusal
+    from vlk2.mcp.line import Item
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of one line of input. A longer one is refused; no more than this is ever held of it."""
@@ -169,9 +169,8 @@ class Lines:
         del self._held[:-_KEPT]
 
     def _complete(self, piece: bytes) -> bytes | Oversize:
-        if not self._held:
-            if len(piece) <= self.limit:
-                return piece
+        if not self._held and len(piece) <= self.limit:
+            return piece
         self._hold(piece)
         if self._head is None:
             line: bytes | Oversize = bytes(self._held)
@@ -242,8 +241,7 @@ class _Session:
         from vlk2.mcp.line import oversize, read
 
         if isinstance(line, Oversize):
-            items: list[JSONRPCMessage | Refusal | Ignored]
-            items = [oversize(line.head, line.tail, line.size, MAX_LINE)]
+            items: list[Item] = [oversize(line.head, line.tail, line.size, MAX_LINE)]
         else:
             items = read(line)
         for item in items:
@@ -252,7 +250,7 @@ class _Session:
 
     # The loop's side.
 
-    def _accept(self, item: JSONRPCMessage | Refusal | Ignored) -> None:
+    def _accept(self, item: Item) -> None:
         from mcp.shared.message import SessionMessage
         from mcp_types import JSONRPCNotification, JSONRPCRequest
 
@@ -342,7 +340,10 @@ class _Session:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
     ) -> None:
         await self.aclose()
 
