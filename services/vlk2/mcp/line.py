@@ -21,6 +21,7 @@ INVALID_PARAMS = types.INVALID_PARAMS
 _PARSE = types.jsonrpc_message_adapter.validate_json
 _BATCH_ANSWERS = 100
 _NULL = "null"
+_TOO_DEEP = "the request nests too deep; this server reads at most 200 levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,7 @@ def _read_broken(line: bytes) -> list[Item]:
     try:
         value: object = json.loads(text, strict=False)
     except RecursionError:
-        return [
-            _unread(text, INVALID_REQUEST, "the request nests too deep; this server reads at most 200 levels")
-        ]
+        return [_unread(text, INVALID_REQUEST, _TOO_DEEP)]
     except ValueError as error:
         if isinstance(error, json.JSONDecodeError):
             return [_unread(text, PARSE_ERROR, f"not JSON: {error.msg} at character {error.pos}")]
@@ -115,13 +114,11 @@ def _judge(value: dict[str, Any]) -> Item:
     if fault is not None:
         return Refusal(request_id, *fault)
     message = _reparse(value)
-    if isinstance(message, types.JSONRPCRequest) and message.id == value["id"]:
-        return message
-    return Refusal(
-        request_id,
-        INVALID_REQUEST,
-        "the request cannot be read: it nests deeper than 200 levels, or its id is not valid Unicode",
-    )
+    if not isinstance(message, types.JSONRPCRequest):
+        return Refusal(request_id, INVALID_REQUEST, _TOO_DEEP)
+    if message.id != value["id"]:
+        return Refusal(request_id, INVALID_REQUEST, "a request's id is valid Unicode")
+    return message
 
 
 def _fault(value: dict[str, Any]) -> tuple[int, str] | None:
@@ -182,7 +179,10 @@ def _id_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """The top level of a line that cannot be read whole: its id as JSON text, and whether it has a method."""
+    """The top level of a line that cannot be read whole: its id as JSON text, and whether it has a method.
+
+    `id` is None where there is none, and `null` where there is one that no answer could bear.
+    """
 
     id: str | None
     method: bool
@@ -206,6 +206,8 @@ def _outline(line: bytes) -> _Outline:
         token = found.group()
         first = token[:1]
         if first in b"[{":
+            if depth == 1 and key == b'"id"' and previous == b":":
+                request_id = _NULL
             depth += len(token)
             key = None
         elif first in b"]}":
@@ -225,17 +227,17 @@ def _outline(line: bytes) -> _Outline:
     return _Outline(request_id, method)
 
 
-def _echo(token: bytes) -> str | None:
-    """The id's token as JSON text in ASCII, if it is a string or a number of sane length."""
+def _echo(token: bytes) -> str:
+    """The id's token as JSON text in ASCII if it is a string or a number of sane length, else `null`."""
     if re.fullmatch(_ID, token, re.DOTALL) is None:
-        return None
+        return _NULL
     text = token.decode("utf-8", "replace")
     if not text.startswith('"'):
         return text
     try:
         return json.dumps(json.loads(text))
     except ValueError:
-        return None
+        return _NULL
 
 
 def _names_notification(head: bytes) -> bool:
