@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, cast
 
-from vlk2.domain.observation import Act
+from vlk2.domain import change as changing
+from vlk2.domain.observation import Act, Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Command:
     last_program: str = ""
     own_status: bool = True
     changes: bool = False
+    change: Change = Change.NONE
     place: str = ""
     pause: float = 0.0
     is_shell: bool = False
@@ -249,19 +251,40 @@ def _path(fields: dict[str, object], command: str) -> str:
 
 
 def _file_tool(act: Act, tool: str, command: str, arguments: str) -> Command:
-    place = _path(_json(command) or _json(arguments), command)
+    fields = {**_json(arguments), **_json(command)}
+    place = _path(fields, command)
     words = command if act is Act.READ else place
-    return Command(act, key=f"{tool} {words}".strip() if words else "", place=place, changes=act is Act.EDIT)
+    return Command(
+        act,
+        key=f"{tool} {words}".strip() if words else "",
+        place=place,
+        changes=act is Act.EDIT,
+        change=_file_change(fields, command) if act is Act.EDIT else Change.NONE,
+    )
+
+
+def _file_change(fields: dict[str, object], command: str) -> Change:
+    def text(*names: str) -> str:
+        return next((value for name in names if isinstance(value := fields.get(name), str)), "")
+
+    if "*** Begin Patch" in command:
+        return changing.of_patch(command)
+    new = text("new_string", "new_str", "insert_text", "newString", "replace")
+    old = text("old_string", "old_str", "oldString", "search")
+    if new or old:
+        return changing.of_replacement(old, new)
+    written = text("content", "file_text", "contents")
+    return changing.of_script(written) if written else Change.EDIT
 
 
 def _editor(tool: str, command: str, arguments: str) -> Command:
     fields = {**_json(arguments), **_json(command)}
     verb = fields.get("command")
-    changing = ("old_str", "new_str", "file_text", "insert_line", "insert_text")
+    edits = ("old_str", "new_str", "file_text", "insert_line", "insert_text")
     looks = (
         verb == "view"
         if isinstance(verb, str)
-        else not any(name in fields or f'"{name}"' in command[:4096] for name in changing)
+        else not any(name in fields or f'"{name}"' in command[:4096] for name in edits)
     )
     return _file_tool(Act.READ if looks else Act.EDIT, tool, command, arguments)
 
@@ -271,11 +294,13 @@ def _shell_line(line: str) -> Command:
     if not text:
         return Command(Act.OTHER)
     if text.startswith("edit ") and text[5:6].isdigit():
-        return Command(
-            Act.EDIT, key=text.split("\n", 1)[0], programs=("edit",), last_program="edit", changes=True
-        )
+        head = text.split("\n", 1)[0]
+        return Command(Act.EDIT, head, ("edit",), last_program="edit", changes=True, change=Change.EDIT)
     if text.startswith("*** Begin Patch"):
-        return Command(Act.EDIT, key=f"apply_patch {_path({}, text)}", place=_path({}, text), changes=True)
+        place = _path({}, text)
+        return Command(
+            Act.EDIT, f"apply_patch {place}", place=place, changes=True, change=changing.of_patch(text)
+        )
     pipelines = _lex(text[:_LONGEST])
     heads = [(_bare(stage.words), stage) for pipe in pipelines for stage in pipe.stages]
     programs = tuple(_program(words) for words, _ in heads if words)
@@ -293,6 +318,7 @@ def _shell_line(line: str) -> Command:
         last_program=_program(last),
         own_status=_own_status(pipelines),
         changes=not looks or edits,
+        change=_change(heads),
         place=writes[0] if writes else _edited_file(heads),
         pause=_pause(heads),
         is_shell=True,
@@ -546,6 +572,54 @@ def _edits(words: tuple[str, ...]) -> bool:
     if program == "find":
         return "-delete" in words
     return program in _EDITING or (program in _EDITORS and "view" not in words[1:2])
+
+
+def _change(heads: list[tuple[tuple[str, ...], _Stage]]) -> Change:
+    total = Change.NONE
+    for words, stage in heads:
+        total = changing.then(total, _stage_change(words, stage))
+    return total
+
+
+def _stage_change(words: tuple[str, ...], stage: _Stage) -> Change:
+    program, subcommand = _program(words), _subcommand(words)
+    if program == "git":
+        if subcommand in ("checkout", "restore", "reset", "clean") and not {"-b", "-B", "--staged"} & {
+            *words
+        }:
+            return Change.RESTORE
+        if subcommand == "stash":
+            verb = next((word for word in words[2:] if not word.startswith("-")), "push")
+            return {
+                "push": Change.RESTORE,
+                "save": Change.RESTORE,
+                "list": Change.NONE,
+                "show": Change.NONE,
+            }.get(verb, Change.EDIT)
+        moving = ("apply", "am", "pull", "merge", "rebase", "cherry-pick", "revert", "rm", "mv", "switch")
+        return Change.EDIT if subcommand in moving else Change.NONE
+    if program == "sed" and _edits(words):
+        return changing.of_sed(words[1:])
+    if program == "apply_patch":
+        return changing.of_patch(stage.given or " ".join(words[1:]))
+    if any(not path.startswith(("/dev/", "&")) for path in stage.writes):
+        return changing.of_script(stage.given) if stage.given else _redirected(words)
+    if _edits(words) or subcommand in ("install", "uninstall", "add", "remove", "upgrade"):
+        return Change.EDIT
+    code = stage.given or (" ".join(words[2:]) if words[1:2] in (("-c",), ("-e",)) else "")
+    return changing.of_script(code) if code and _writes_files().search(code) else Change.NONE
+
+
+def _redirected(words: tuple[str, ...]) -> Change:
+    """What a redirected output does: text that was written by hand is an edit, a log of a run is none."""
+    if _program(words) in ("echo", "printf"):
+        return changing.of_lines(" ".join(words[1:]).splitlines())
+    return Change.NONE
+
+
+@cache
+def _writes_files() -> re.Pattern[str]:
+    return re.compile(r"""['"][wa]b?\+?['"]|write_text|writeFile|\.write\(|File\.write|unlink|rename\(""")
 
 
 def _edited_file(heads: list[tuple[tuple[str, ...], _Stage]]) -> str:

@@ -6,12 +6,13 @@ looks backwards from it and never keeps a state of its own, so the same window g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from vlk2.domain.observation import Act, Failing, Fingerprint, Key, Outcome, Seen
+from vlk2.domain.change import then
+from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 
 REPEAT_LANGUAGE = "call"
 REPEAT_TYPE = "repeat"
@@ -86,18 +87,16 @@ def judge(window: Sequence[Seen], policy: Callable[[Key], Patience]) -> Verdict:
 def _failure(
     window: Sequence[Seen], new: Seen, fingerprint: Fingerprint, policy: Callable[[Key], Patience]
 ) -> Verdict:
-    key = fingerprint.key
-    patience = policy(key)
-    found = [new]
-    for seen in _occurrences(window, new, key, patience.since):
-        if seen.batch and seen.batch == found[-1].batch and not seen.explicit:
-            continue
-        found.append(seen)
-    found.reverse()
-    if len(found) < patience.threshold or (fingerprint.transient and _backs_off(found)):
+    patience = policy(fingerprint.key)
+    found = _attempts(window, _start(window, new, fingerprint.key, patience.since), fingerprint.key)
+    if (
+        new is not found[-1]
+        or len(found) < patience.threshold
+        or (fingerprint.transient and _backs_off(found))
+    ):
         return Quiet(len(found))
     return Loop(
-        key=key,
+        key=fingerprint.key,
         language=fingerprint.language,
         type=fingerprint.type,
         headline=fingerprint.headline,
@@ -109,22 +108,44 @@ def _failure(
     )
 
 
-def _occurrences(window: Sequence[Seen], new: Seen, key: Key, since: int) -> Iterator[Seen]:
-    """Earlier occurrences of `key`, newest first, back to the newest evidence of progress."""
+def _start(window: Sequence[Seen], new: Seen, key: Key, since: int) -> int:
+    """Where in the window the evidence begins: after the newest progress on the way back from its end."""
     later = new
     for index in range(len(window) - 2, -1, -1):
         seen = window[index]
         if seen.seq <= since:
-            return
+            return index + 1
         if seen.outcome is Outcome.SUCCESS and seen.own_status and seen.command:
             if seen.command == later.command:
-                return
+                return index + 1
         elif seen.outcome is Outcome.FAILURE and seen.fingerprint is not None:
             if seen.command and seen.command == later.command and _moved(window, index, seen, later, since):
-                return
+                return index + 1
             if seen.fingerprint.key == key:
-                yield seen
                 later = seen
+    return 0
+
+
+def _attempts(window: Sequence[Seen], start: int, key: Key) -> list[Seen]:
+    """The occurrences of `key` that are attempts: not the same message, not a look, not a baseline.
+
+    A run after edits that only add output looks closer at the same failure, and a run after going back to
+    version control's state measures what was there before: neither is another attempt.
+    """
+    found: list[Seen] = []
+    change = Change.NONE
+    for seen in window[start:]:
+        change = then(change, seen.change)
+        if seen.outcome is not Outcome.FAILURE or _key(seen) != key:
+            continue
+        if not found:
+            found.append(seen)
+        elif seen.explicit or not (seen.batch and seen.batch == found[-1].batch):
+            if change in (Change.PROBE, Change.RESTORE):
+                continue
+            found.append(seen)
+        change = Change.NONE
+    return found
 
 
 def _moved(window: Sequence[Seen], index: int, before: Seen, after: Seen, since: int) -> bool:
@@ -233,3 +254,10 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
         evidence=tuple(found),
         since=found[0].at,
     )
+
+
+def key_of(seen: Seen) -> Key | None:
+    """The key under which this observation counts: its failure's, or that of an error-free repeat."""
+    if seen.outcome is Outcome.FAILURE:
+        return _key(seen)
+    return Key(f"1:{REPEAT_LANGUAGE}:{REPEAT_TYPE}:{seen.call}") if seen.call else None

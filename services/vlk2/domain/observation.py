@@ -79,6 +79,15 @@ class Act(StrEnum):
     OTHER = "other"
 
 
+class Change(StrEnum):
+    """What a call does to files or the environment: nothing, adds only output, goes back to version control, more."""
+
+    NONE = ""
+    PROBE = "probe"
+    RESTORE = "restore"
+    EDIT = "edit"
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """One observation as the loop rule sees it.
@@ -89,8 +98,8 @@ class Seen:
     "" where there is no command. `own_status` says that the status is the command's own and not that of a
     pipe, `|| true` or the background. `result` is a hash of the masked result text. `place` is the file
     that the call or the failure names, a path or "". `wanted` says that the caller itself calls the failure
-    expected, `changes` that the call may alter files or the environment, and `pause` is how long it slept
-    on purpose, in microseconds.
+    expected, `changes` that the call may alter files or the environment, `change` what it is known to change,
+    and `pause` is how long it slept on purpose, in microseconds.
     """
 
     seq: int
@@ -110,4 +119,5 @@ class Seen:
     place: str
     wanted: bool = False
     changes: bool = False
+    change: Change = Change.NONE
     pause: int = 0

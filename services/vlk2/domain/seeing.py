@@ -60,6 +60,7 @@ def see(
         place=event.place or command.place,
         wanted=_wanted(event, diagnosis, command),
         changes=command.changes,
+        change=command.change,
         pause=round(command.pause * 1_000_000),
     )
 
