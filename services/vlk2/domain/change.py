@@ -15,7 +15,7 @@ def _output() -> re.Pattern[str]:
     return re.compile(
         r"(?:(?:print|pprint|pp|puts|p|printf|fprintf|printk|echo|println|var_dump|print_r|error_log|warn|NSLog"
         r"|log|debug|trace|eprintln!|println!|dbg!|debug!|trace!|console\.\w+|log\.\w+|logger\.\w+|logging\.\w+"
-        r"|LOG\.\w+|System\.(?:out|err)\.\w+|fmt\.(?:Print|Fprint)\w*|t\.Log\w*|sys\.std(?:out|err)\.\w+"
+        r"|LOG\.\w+|System\.(?:out|err)\.\w+|fmt\.Print\w*|t\.Log\w*|sys\.std(?:out|err)\.\w+"
         r"|process\.std(?:out|err)\.\w+|IO\.(?:inspect|puts)|Console\.Write\w*|std::c(?:out|err)|traceback\.\w+"
         r"|pdb\.set_trace|breakpoint)[ \t]*(?:\(|<<|['\"])"
         r"|(?:debugger|binding\.pry|import (?:pdb|traceback|pprint|logging|sys|inspect)|from pprint import pprint)\b)"
@@ -24,7 +24,11 @@ def _output() -> re.Pattern[str]:
 
 @cache
 def _names_debugging() -> re.Pattern[str]:
-    return re.compile(r"debug|instrument|\btrac(?:e|ing)\b", re.IGNORECASE)
+    return re.compile(
+        r"debug(?:ging)?[ _-]?(?:print|output|log|statement|info|trac|line)|(?:add|insert|with|more)\w*[ _-]debug"
+        r"|(?:add|insert|more)\w*[ _-](?:print|log|trac)|[\"']\W*DEBUG\b|/[^/]*DEBUG[^/]*/|instrument(?:ed|ing|ation)?\b",
+        re.IGNORECASE,
+    )
 
 
 def of_lines(changed: Iterable[str]) -> Change:
@@ -35,9 +39,13 @@ def of_lines(changed: Iterable[str]) -> Change:
     return Change.EDIT
 
 
-def of_script(text: str) -> Change:
-    """What a script that edits files does: PROBE when it says itself that it adds debugging output, else EDIT."""
-    if _names_debugging().search(text) and any(
+def of_script(text: str, name: str = "") -> Change:
+    """What a file written as a whole does: PROBE when it says, or is named to say, that it is for debugging.
+
+    It must also print; `name` is the path that it is written to.
+    """
+    named = "debug" in name.rsplit("/", 1)[-1].lower()
+    if (named or _names_debugging().search(text)) and any(
         _output().match(piece) for line in text.splitlines() for piece in _pieces(line)
     ):
         return Change.PROBE
@@ -51,18 +59,26 @@ def then(before: Change, after: Change) -> Change:
     return after
 
 
+def _of_swap(gone: list[str], come: list[str]) -> Change:
+    """PROBE where output only comes or only goes; one message put in another's place is the program's own."""
+    change = of_lines([*gone, *come])
+    if any(map(_statement, gone)) and any(map(_statement, come)):
+        return change if any(_names_debugging().search(line) for line in come) else Change.EDIT
+    return change
+
+
 def of_replacement(old: str, new: str) -> Change:
     """What replacing one text by another does."""
     was, now = old.splitlines(), new.splitlines()
-    return of_lines([*(line for line in now if line not in was), *(line for line in was if line not in now)])
+    return _of_swap([line for line in was if line not in now], [line for line in now if line not in was])
 
 
 def of_patch(patch: str) -> Change:
     """What a patch does, by the lines that it adds and removes."""
-    return of_lines(
-        line[1:]
-        for line in patch.splitlines()
-        if line.startswith(("+", "-")) and not line.startswith(("+++", "---"))
+    lines = [line for line in patch.splitlines() if not line.startswith(("+++", "---", "***"))]
+    return _of_swap(
+        [line[1:] for line in lines if line.startswith("-")],
+        [line[1:] for line in lines if line.startswith("+")],
     )
 
 
@@ -75,7 +91,8 @@ def of_sed(words: Iterable[str]) -> Change:
         if match := _sed_insert().match(word):
             inserted.extend(match.group(1).replace("\\n", "\n").splitlines())
         elif match := _sed_replace().match(word):
-            inserted.append(match.group(3))
+            debugging = _names_debugging().search(match.group(3))
+            inserted.append(match.group(3) if debugging else "another statement")
         elif "d" in word[-2:] and _names_debugging().search(word):
             inserted.append("print()")
     return of_lines(inserted)

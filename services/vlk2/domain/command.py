@@ -603,7 +603,7 @@ def _stage_change(words: tuple[str, ...], stage: _Stage) -> Change:
     if program == "apply_patch":
         return changing.of_patch(stage.given or " ".join(words[1:]))
     if any(not path.startswith(("/dev/", "&")) for path in stage.writes):
-        return changing.of_script(stage.given) if stage.given else _redirected(words)
+        return changing.of_script(stage.given, stage.writes[0]) if stage.given else _redirected(words)
     if _edits(words) or subcommand in ("install", "uninstall", "add", "remove", "upgrade"):
         return Change.EDIT
     code = stage.given or (" ".join(words[2:]) if words[1:2] in (("-c",), ("-e",)) else "")
