@@ -1,0 +1,1 @@
+"""The neutral step format."""
