@@ -159,6 +159,11 @@ class Lines:
         if self._held:
             yield self._complete(b"")
 
+    @property
+    def held(self) -> int:
+        """Bytes in memory of the line that has begun."""
+        return len(self._held) + len(self._head or b"")
+
     def _hold(self, piece: bytes) -> None:
         self._size += len(piece)
         self._held += piece
