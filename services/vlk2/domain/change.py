@@ -26,7 +26,7 @@ def _output() -> re.Pattern[str]:
 def _names_debugging() -> re.Pattern[str]:
     return re.compile(
         r"debug(?:ging)?[ _-]?(?:print|output|log|statement|info|trac|line)|(?:add|insert|with|more)\w*[ _-]debug"
-        r"|(?:add|insert|more)\w*[ _-](?:print|log|trac)|[\"']\W*DEBUG\b|/[^/]*DEBUG[^/]*/|instrument(?:ed|ing|ation)?\b",
+        r"|(?:add|insert|more)\w*[ _-](?:print|log|trac)|[\"']\W*DEBUG\b\s*[^\"'\s=]|/[^/]*DEBUG[^/]*/|instrument(?:ed|ing|ation)?\b",
         re.IGNORECASE,
     )
 

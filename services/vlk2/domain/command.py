@@ -491,7 +491,7 @@ def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
             return ()
         if head in _KEYWORDS or _assignment().match(head):
             del rest[0]
-        elif name in _WRAPPERS and len(rest) > 1:
+        elif name in _WRAPPERS and len(rest) > 1 and not (name == "command" and rest[1] in ("-v", "-V")):
             del rest[0]
             while len(rest) > 1 and (rest[0].startswith("-") or _assignment().match(rest[0])):
                 if rest[0] in ("-u", "-n", "-o", "-i", "-e", "-c") and name in (

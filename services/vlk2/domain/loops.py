@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vlk2.domain.change import then
+from vlk2.domain.fingerprint import ALGORITHM, wildcard
 from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 
 REPEAT_LANGUAGE = "call"
@@ -76,8 +77,8 @@ def judge(window: Sequence[Seen], policy: Callable[[Key], Patience]) -> Verdict:
     """
     new = window[-1]
     if new.outcome is Outcome.FAILURE and new.fingerprint is not None:
-        if wildcard := _wildcard(window, policy):
-            return wildcard
+        if loop := _wildcard(window, policy):
+            return loop
         return _failure(window, new, new.fingerprint, policy)
     if new.outcome is Outcome.SUCCESS and _succeeds(new, window):
         return Progress("the same command succeeded")
@@ -188,7 +189,7 @@ def _wildcard(window: Sequence[Seen], policy: Callable[[Key], Patience]) -> Loop
     fingerprint = new.fingerprint
     if fingerprint is None or not new.explicit or not fingerprint.specific:
         return None
-    key = Key(fingerprint.signature.rsplit(":", 1)[0] + ":*")
+    key = Key(wildcard(fingerprint.signature))
     patience = policy(key)
     found = [new]
     for seen in reversed(window[:-1]):
@@ -227,7 +228,7 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
     """The same call with the same result and no error, with nothing changed between."""
     if not new.call or new.explicit or new.pause or new.act not in (Act.RUN, Act.READ, Act.EDIT):
         return Quiet()
-    key = Key(f"1:{REPEAT_LANGUAGE}:{REPEAT_TYPE}:{new.call}")
+    key = _repeat_key(new)
     patience = policy(key)
     found = [new]
     for seen in reversed(window[:-1]):
@@ -260,4 +261,8 @@ def key_of(seen: Seen) -> Key | None:
     """The key under which this observation counts: its failure's, or that of an error-free repeat."""
     if seen.outcome is Outcome.FAILURE:
         return _key(seen)
-    return Key(f"1:{REPEAT_LANGUAGE}:{REPEAT_TYPE}:{seen.call}") if seen.call else None
+    return _repeat_key(seen) if seen.call else None
+
+
+def _repeat_key(seen: Seen) -> Key:
+    return Key(f"{ALGORITHM}:{REPEAT_LANGUAGE}:{REPEAT_TYPE}:{seen.call}")

@@ -27,7 +27,7 @@ class AboutToRun:
     run did after the last of those failures, `changed` whether any of them may have altered something.
     `prompted` says that the user spoke since. `stamps_equal` compares the stamps of the files that the failure
     names, HEAD, index and lockfiles with those of the evidence: True all equal, False one differs, None
-    unknown. `branch_equal` does so for branch, toolchain and lockfile of the constraint. `last_failure` and
+    unknown. `branch_equal` does so for the constraint's own stamps: branch, HEAD, lockfile and toolchain. `last_failure` and
     `now` are microseconds UTC, 0 where unknown. `refused_at` are the counts at which this call was refused.
     """
 
@@ -51,7 +51,7 @@ class AboutToRun:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Do not run it: `count` is the number of failures that this refusal stands for, to be remembered."""
+    """Do not run it: `count` is the count that this refusal stands for, to be remembered in `refused_at`."""
 
     count: int
     reason: str
@@ -85,8 +85,22 @@ def decide(call: AboutToRun, enforce: Enforce) -> Decision:
     if enforce is Enforce.ADVISE:
         return Advise("only advice is wanted")
     return Refuse(
-        call.failures, f"this identical call failed {call.failures} times and nothing has changed since"
+        shown_at(call.failures, call.threshold),
+        f"this identical call failed {call.failures} times and nothing has changed since",
     )
+
+
+def shown_at(count: int, threshold: int) -> int:
+    """The newest of the counts threshold, 2 x threshold, 4 x threshold … that `count` has reached, else 0.
+
+    A constraint is shown, and a call refused, once per such count (rules 6 and 7).
+    """
+    if count < threshold:
+        return 0
+    reached = threshold
+    while reached * 2 <= count:
+        reached *= 2
+    return reached
 
 
 def _objection(call: AboutToRun) -> str:
@@ -105,12 +119,12 @@ def _objection(call: AboutToRun) -> str:
         return "the user has spoken since"
     if call.changed or any(act is not Act.READ for act in call.since):
         return "something was done since"
-    if call.branch_equal is False:
-        return "it was learned elsewhere"
+    if call.branch_equal is not True:
+        return "it may have been learned elsewhere"
     if call.stamps_equal is not True:
         return "a file may have changed since" if call.stamps_equal is None else "a file has changed since"
     if not call.last_failure or not call.now or not 0 <= call.now - call.last_failure <= TOO_LONG_AGO:
         return "the last failure is too long ago"
-    if call.failures in call.refused_at:
+    if shown_at(call.failures, call.threshold) in call.refused_at:
         return "it was refused once at this count"
     return ""
