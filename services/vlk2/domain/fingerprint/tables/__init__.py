@@ -14,14 +14,29 @@ from typing import cast
 from vlk2.domain.fingerprint.rows import Table
 
 TRIGGERS: dict[str, tuple[str, ...]] = {
-    "rust": ("error", "panicked at", "warning"),
+    "rust": ("error", "panicked at", "warning: "),
     "typescript": ("error TS",),
-    "python": ("Traceback (most", "Error", "E   ", "FAILED ", "error:", "Exception", "Exit", "Interrupt"),
-    "javascript": ("Error", "npm", "node:", "●", "✖", "error "),
-    "go": (".go:", "panic: ", "fatal error: ", "--- FAIL"),
-    "generic": ("rror", "RROR", "atal", "ATAL", "ailed", "AILED", "denied", "not found", "No such", "annot"),
-    "http": ("HTTP", "http", "status", "Connection", "connection", "ECONN", "ETIMEDOUT", "curl: ("),
-}
+    "python": ("Traceback (most", "Error", "E   ", "FAILED ", "ERROR ", "python"),
+    "pychecks": (": error: ", " - error: ", ".py:", ".pyi:", " --> ", ".ipynb:"),
+    "packages": ("ERROR: ", "npm ERR!", "npm error", "error: ", "× ", "ERR_PNPM", "E: ", "YN0", "Could not find gem"),
+    "javascript": ("Error", "Exception", "● ", "  error  ", "  warning  ", "ERROR", "FAIL ", "not ok ", "import", "Module not"),
+    "go": (".go:", "panic: ", "fatal error: ", "--- FAIL", "go: ", "FAIL\t", "package "),
+    "jvm": ("\tat ", " at ", ".java:", "[ERROR]", "[error]", "e: ", "-- ", " FAILED", "> ", ".scala:", "main class", "JVM"),
+    "native": ("rror: ", "ERROR: ", "arning: ", "*** ", "undefined", "CMake Error", "error ", "FAILED", "ssertion", "ault", "terminat", "ninja: ", "LINK EXEC", "multiple def", "cannot find -l"),
+    "dotnet": ("error ", "warning ", "nhandled ", "  Failed ", "Compilation failed", "FullyQualified"),
+    "ruby": (".rb:", "-e:", "Failure/Error", "An error occurred", "rake aborted", "rspec ./", "Failure:"),
+    "php": ("rror: ", "::", "Warning: ", "Notice: ", "Deprecated: ", ".php:"),
+    "beam": ("** (", "error: ", ") test ", "exception error", "init terminating"),
+    "functional": (": error:", "Error: ", "Fatal error: exception", "Syntax error "),
+    "sql": ("ERROR", "FATAL:", "PANIC:", "Error: ", "rror near", "psql: "),
+    "sanitizer": ("Sanitizer: ", "libFuzzer: ", "runtime error: ", "FATAL:", "# Fatal", "# Check", "# Debug", "# Runtime", "heap out of", ":ERROR:", "assertion failed", "Assertion failed", "BUG: ", "Kernel panic", "general protection", "signal ", "leak of ", "===BUG", "Crash reason", "==", "] "),
+    "shell": ("not found", "not recognized", "syntax error", "unexpected EOF", "zsh:", "option", "No such", "ermission denied", "s a directory", "ot a directory", "exists", "not permitted", "Read-only", "No space", "Too many", "too long", "busy", "quota", "allocate", "nvalid arg", "Broken pipe", "Input/output", "Exec format", "temporarily", "Killed", "timed out", "sudo: ", "here-doc"),
+    "git": ("fatal: ", "error: ", "CONFLICT (", "rejected]", "FAILED at", "Permission denied (", "hook declined", "gh: ", "GraphQL: "),
+    "containers": ("Docker", "daemon", "failed to solve", "dockerfile", "non-zero code", "no such service", "Error from server", "The connection", "BackOff", "Error: ", "FAILED!", "An error occurred (", "Dockerfile"),
+    "agents": ("not found", "did not", "could not find", "occurrences", "SEARCH", "Failed to find", "matches of", "exactly the same", "has not been", "modified since", "does not exist", "exceeds", "InputValid", "nvalid arg", "Missing req", "No such tool", "doesn't want", "ermission to use", "Sibling", "timed out", "<tool_use_error>"),
+    "http": ("HTTP", "status", " Error: ", "curl: (", "40", "42", "50", "verloaded", "ate limit", "resolve", "resolution", "ENOTFOUND", "such host", "not known", "onnection", "ECONN", "hang up", "ETIMEDOUT", "i/o timeout", "unreachable", "certificate", "x509", "ddress already", "EADDRINUSE"),
+    "generic": ("rror", "ERROR", "FATAL", "ailed", "nable", "annot", "sage: ", "arning: ", "xit ", ":"),
+}  # fmt: skip
 
 
 @cache

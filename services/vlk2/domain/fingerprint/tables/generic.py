@@ -1,32 +1,24 @@
-"""What is common to many tools: `file:line: error: …`, `error: …`, `FATAL: …`."""
+"""What many tools have in common: `file:line: error: …`, `error: …`, `FATAL …`, and the last words of a failing run."""
 
 from __future__ import annotations
 
-from vlk2.domain.fingerprint.rows import LOOSE, TRAILER, UNCODED, Row, Table
+from vlk2.domain.fingerprint.rows import LOOSE, TOOL, TRAILER, UNCODED, WARNING, Row, Table
 
 TABLE = Table(
     "text",
     (
-        Row(
-            "gnu-error",
-            "error: ",
-            r"(?P<file>[^\s:][^:\n]*):\d+(?:[:.]\d+)?: (?:fatal )?error: (?P<message>.*)",
-            UNCODED,
-        ),
-        Row(
-            "exit-trailer",
-            "xit ",
-            r"(?:[Pp]rocess|[Ee]rror|make|npm|[Cc]ommand)?.*\b[Ee]xit (?:code|status)[ :]*\d+.*",
-            TRAILER,
-            type="exit",
-            strong=False,
-        ),
-        Row(
-            "error-line",
-            "rror",
-            r"\s*(?:[\w./-]+: )?(?:fatal |FATAL )?(?:[Ee]rror|ERROR)(?:\[[^\]]*\])?:? +(?P<message>.*)",
-            LOOSE,
-            strong=False,
-        ),
+        Row("lint-code", ":", r"(?P<file>[^\s:](?:[^:\n]|:[\\/]){0,200}):\d+(?::\d+)?: (?:\[?[EWCFRI]\]? )?(?:(?:error|warning|note|style|info)\W{0,3})?\[?(?P<type>[A-Z]{1,6}\d{2,5})\]?:? (?P<message>.*)", UNCODED + 1, specific=True),
+        Row("lint-rule", "[", r"(?P<file>[^\s:](?:[^:\n]|:[\\/]){0,200}):\d+:\d+: (?:error|Error)[ :]+(?P<message>.*) \[(?P<type>[\w/@.-]+)\]$", UNCODED + 2, specific=True),
+        Row("exit-said", "xit ", r"(?:.{0,80}[ (:])?(?:[Ee]xit(?:ed)?(?: with)?(?: a)?(?: non-zero)? (?:code|status)|exited with(?: exit)?(?: code| status)?)[ :]*(?P<symbol>\d+).*", TRAILER, type="exit", strong=False, fixed=True),
+        Row("error-bang", "rror: ", r"(?:[\w.@/+-]{1,60}: )?(?:fatal |Fatal |internal )?(?:[Ee]rror|ERROR)(?:\[(?P<type>[\w:-]+)\])?: (?P<message>\S.*)", TOOL - 5, strong=True),
+        Row("error-upper", "ERROR", r"(?:\[?ERROR\]?|\*\*\* ERROR)(?:[:!]| -) *(?P<message>\S.*)", TOOL - 6),
+        Row("fatal-upper", "FATAL", r"\[?FATAL\]?(?:[:!]| -)? +(?P<message>\S.*)", TOOL - 5),
+        Row("error-line", "rror", r"\s*(?:.{0,60}[\]\s])?(?:[Ee]rror|ERROR)(?:\[[^\]]*\])?[: -]+(?P<message>\S.*)", LOOSE, strong=False),
+        Row("error-upper-line", "ERROR", r".{0,80}?\bERROR\b[\]:) -]*(?P<message>\S.*)", LOOSE, strong=False),
+        Row("failed-line", "ailed", r"(?P<message>.{0,200}\b[Ff]ailed\b.*)", LOOSE - 2, strong=False),
+        Row("unable", "nable to ", r"(?P<message>.{0,200}\b[Uu]nable to .*)", LOOSE - 2, strong=False),
+        Row("cannot", "annot ", r"(?P<message>.{0,200}\b[Cc]annot .*)", LOOSE - 2, strong=False),
+        Row("usage", "sage: ", r"(?:usage|Usage): (?P<symbol>\S+).*", LOOSE - 5, type="usage", strong=False, fixed=True),
+        Row("warning-line", "arning: ", r"(?:.{0,200}: )?[Ww]arning: (?P<message>.*)", WARNING - 5, strong=False),
     ),
-)
+)  # fmt: skip

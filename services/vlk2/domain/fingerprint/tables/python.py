@@ -1,63 +1,259 @@
-"""Python tracebacks, pytest and unittest, type checkers and linters, pip."""
+"""Python: tracebacks, chained and grouped, syntax errors, pytest and unittest."""
 
 from __future__ import annotations
 
 from vlk2.domain.fingerprint.page import Page
-from vlk2.domain.fingerprint.rows import CODED, CRASH, TEST, TOOL, Found, Row, Table
+from vlk2.domain.fingerprint.rows import CRASH, LOOSE, TEST, TOOL, TRAILER, Found, Row, Table
+
+_HEAD = "Traceback (most recent call last)"
+_HANDLING = "During handling of the above exception"
+_CAUSE = "The above exception was the direct cause"
+_PLUMBING = (
+    "_pytest/",
+    "/unittest/",
+    "pluggy/",
+    "/concurrent/futures/",
+    "importlib/",
+    "<frozen ",
+    "/runpy.py",
+)
 
 
-def _exception(line: str) -> tuple[str, str]:
-    """`pkg.Name: message` -> (Name, message); empty where the line is no such line."""
-    name, _, message = line.partition(": ")
-    name = name.rstrip(":").strip()
-    parts = name.split(".")
-    if not name or not all(part.replace("<locals>", "x").isidentifier() for part in parts):
-        return "", ""
-    return parts[-1], message.strip()
+def exception(line: str) -> tuple[str, str] | None:
+    """`pkg.Name: message` or `pkg.Name` as (Name, message); None where the line has not that shape."""
+    name, colon, message = line.partition(": ")
+    if not colon:
+        name = name.rstrip(":")
+    name = name.strip()
+    if len(name) > 200 or not name.replace("<locals>.", "").replace(".", "").isidentifier():
+        return None
+    return name.rpartition(".")[2], message.strip()
+
+
+def _unittest_name(page: Page, head: int) -> str:
+    """The test that unittest names above a traceback: `FAIL: test_x (mod.Class.test_x)`."""
+    for index in range(max(0, head - 4), head):
+        line = page.lines[index]
+        if line.startswith(("FAIL: ", "ERROR: ")) and " (" in line:
+            test, _, owner = line.partition(": ")[2].partition(" (")
+            owner = owner.rstrip(")")
+            if owner.endswith("." + test):
+                owner = owner[: -len(test) - 1]
+            return f"{owner.rpartition('.')[2]}.{test}"
+    return ""
+
+
+def _one_traceback(page: Page, start: int) -> tuple[Found, int, bool] | None:
+    """The exception that the traceback from line `start` ends in, its last line, and whether it is a group."""
+    lines = page.lines
+    head = lines[start]
+    margin = head.find(_HEAD)
+    group = "Exception Group" in head
+    if group:
+        margin = head.find("Exception Group")
+    strip = head[:margin]
+    bar = strip.replace("+", " ").rstrip("- ")
+    width = len(bar) if group or "|" not in strip else margin
+    file = function = source = ""
+    index = start + 1
+    while index < len(lines):
+        line = lines[index]
+        body = line[width:].removeprefix("| ") if group else line[margin:]
+        if line[: min(margin, width)].strip(" |+-"):
+            return None
+        if body.startswith("  File "):
+            if not any(part in body for part in _PLUMBING) or not file:
+                quoted = body.split('"', 2)
+                file = quoted[1] if len(quoted) > 2 else ""
+                function = body.rpartition(", in ")[2] if ", in " in body else ""
+                source = lines[index + 1][margin:].strip() if index + 1 < len(lines) else ""
+        elif body.strip() and not body.startswith((" ", "\t")):
+            break
+        index += 1
+    if index >= len(lines):
+        return None
+    body = (lines[index][width:].removeprefix("| ") if group else lines[index][margin:]).rstrip()
+    named = exception(body)
+    if named is None:
+        return None
+    name, message = named
+    symbols = ()
+    if not message:
+        symbols = (function,) if function and function != "<module>" else ()
+    detail = source if not message and source.startswith("assert ") else ""
+    return (
+        Found(
+            "python-traceback",
+            CRASH,
+            "python",
+            name,
+            message,
+            index,
+            file=file,
+            test=_unittest_name(page, start),
+            symbols=symbols,
+            detail=detail,
+            headline=body,
+        ),
+        index,
+        group,
+    )
 
 
 def _tracebacks(page: Page) -> list[Found]:
+    """Every traceback. Of a chain the last is the headline and its template names the first, the cause; of a
+    group the first member is."""
     found: list[Found] = []
-    lines = page.lines
-    for start, head in page.containing("Traceback (most recent call last)"):
-        margin = len(head) - len(head.lstrip(" |+-"))
-        index = start + 1
-        place = function = ""
-        while index < len(lines):
-            line = lines[index]
-            body = line[margin:] if line[:margin].strip(" |") == "" else ""
-            if body.startswith("  File "):
-                place = body[7:].split('"')[1] if '"' in body else ""
-                function = body.rpartition(", in ")[2] if ", in " in body else ""
-            elif body and not body.startswith((" ", "\t")):
-                break
-            index += 1
-        if index >= len(lines):
+    cause = ""
+    done = -1
+    for start, _ in page.containing(_HEAD):
+        if start <= done:
             continue
-        name, message = _exception(lines[index][margin:])
-        if name:
-            found.append(
-                Found(
-                    "python-traceback",
-                    CRASH,
-                    "python",
-                    name,
-                    message,
-                    index,
-                    file=place,
-                    symbols=(function,) if function and not message else (),
-                )
-            )
-    return found[-1:] + found[:-1]
+        read = _one_traceback(page, start)
+        if read is None:
+            cause = ""
+            continue
+        one, done, group = read
+        after = (
+            "\n".join(page.lines[done + 1 : done + 40])
+            if _CAUSE in page.text or _HANDLING in page.text
+            else ""
+        )
+        following = after.partition(_HEAD)[0]
+        linked = (_CAUSE in following or _HANDLING in following) and _HEAD in after
+        if group:
+            one = one._replace(rank=CRASH - 3)
+        if linked:
+            found.append(one._replace(rank=CRASH - 2))
+            cause = cause or one.type
+            continue
+        found.append(one._replace(detail=f"{one.detail} from {cause}") if cause else one)
+        cause = ""
+    return found
 
 
-def _pytest(page: Page) -> list[Found]:
+def _syntax(page: Page) -> list[Found]:
+    """Errors of the parser, which come without a traceback head."""
     found: list[Found] = []
-    for index, line in page.containing("E   "):
-        if line.startswith("E   "):
-            name, message = _exception(line[1:].strip())
-            if name and (name[0].isupper()):
-                found.append(Found("pytest-error", CRASH, "python", name, message, index))
+    for literal in ("SyntaxError: ", "IndentationError: ", "TabError: "):
+        for index, line in page.containing(literal):
+            above = page.lines[max(0, index - 5) : index]
+            place = next((text for text in above if text.lstrip().startswith('File "')), "")
+            if line.startswith(literal) and place and _HEAD not in page.text:
+                found.append(
+                    Found(
+                        "python-syntax",
+                        CRASH,
+                        "python",
+                        literal[:-2],
+                        line[len(literal) :],
+                        index,
+                        file=place.split('"')[1],
+                    )
+                )
+    return found
+
+
+def _located(line: str) -> tuple[str, str] | None:
+    """pytest's closing line of a block, `tests/test_x.py:12: ValueError`, as (file, name)."""
+    place, colon, name = line.rpartition(": ")
+    if not colon or place.count(":") < 1 or not name.replace(".", "").isidentifier():
+        return None
+    file, _, number = place.rpartition(":")
+    return (file, name.rpartition(".")[2]) if number.isdigit() and ".py" in file else None
+
+
+def _test_name(line: str) -> str:
+    """The test that heads a block, `____ TestX.test_y ____`; empty where the line is no head."""
+    if line.startswith("__") and line.endswith("__"):
+        name = line.strip("_").strip()
+        return name if name and line.count("_ _") < 3 else ""
+    return ""
+
+
+def _blocks(page: Page) -> list[Found]:
+    """The failure blocks of pytest: the last exception of each block, with its first line of explanation."""
+    if "\nE  " not in page.text and not page.text.startswith("E  "):
+        return []
+    found: list[Found] = []
+    test = ""
+    run: list[tuple[int, str]] = []
+    runs: list[list[tuple[int, str]]] = []
+    place: tuple[str, str] | None = None
+
+    def close() -> None:
+        if not runs and not run:
+            return
+        last = run or runs[-1]
+        index, first = last[0]
+        named = exception(first)
+        if named is not None and not (
+            named[0][0].isupper() and (named[1] or place is not None or first[0] != " ")
+        ):
+            named = None
+        name = place[1] if place is not None else named[0] if named else "AssertionError"
+        message = named[1] if named is not None and (place is None or named[0] == name) else first
+        found.append(
+            Found(
+                "pytest-block",
+                CRASH,
+                "python",
+                name,
+                message,
+                index,
+                file=place[0] if place else "",
+                test=test,
+                headline=first if named else f"{name}: {first}",
+            )
+        )
+
+    for index, line in enumerate(page.lines):
+        if line.startswith("E  "):
+            if place is not None:
+                runs, place = [], None
+            run.append((index, line[1:].strip()))
+            continue
+        if run:
+            runs.append(run)
+            run = []
+        head = _test_name(line)
+        if head or line.startswith("=====") or line.startswith("FAILED "):
+            close()
+            runs, place, test = [], None, head or test
+        elif runs and place is None and line:
+            place = _located(line)
+    close()
+    return found
+
+
+def _summary(page: Page) -> list[Found]:
+    """The short summary of pytest. A test whose block stands above is not told twice."""
+    if not any(word in page.text for word in ("FAILED ", "ERROR ")):
+        return []
+    told = {one.test for one in _blocks(page)}
+    found: list[Found] = []
+    for literal in ("FAILED ", "ERROR "):
+        for index, line in page.containing(literal):
+            if not line.startswith(literal):
+                continue
+            rest = line[len(literal) :]
+            cut = (
+                rest.find("] - ") + 1
+                if "[" in rest.partition(" - ")[0] and "] - " in rest
+                else rest.find(" - ")
+            )
+            node, reason = (rest[:cut], rest[cut + 3 :]) if cut > 0 else (rest, "")
+            if ".py" not in node or (" " in node and "[" not in node):
+                continue
+            file, _, name = node.partition("::")
+            test = name.replace("::", ".")
+            if test and test in told:
+                continue
+            named = exception(reason)
+            if named is None and reason.startswith(("assert ", "AssertionError")):
+                named = ("AssertionError", reason)
+            kind, message = named if named is not None else ("failed", reason)
+            found.append(Found("pytest-summary", TEST, "python", kind, message, index, file=file, test=test))
     return found
 
 
@@ -65,33 +261,42 @@ TABLE = Table(
     "python",
     (
         Row(
-            "mypy",
-            ": error: ",
-            r"(?P<file>[^\s:][^:\n]*\.pyi?):\d+(?::\d+)*: error: (?P<message>.*?)  \[(?P<type>[a-z][a-z0-9-]*)\]$",
-            CODED,
-            specific=True,
+            "python-fatal",
+            "Fatal Python error",
+            r"Fatal Python error: (?P<message>.*)",
+            CRASH,
+            type="Fatal Python error",
         ),
         Row(
-            "pyright",
-            " - error: ",
-            r"\s*(?P<file>\S[^:\n]*):\d+:\d+ - error: (?P<message>.*?)(?: \((?P<type>report\w+)\))?$",
-            CODED,
-            specific=True,
+            "python-no-module",
+            ": No module named ",
+            r"\S*python[\d.]*(?:\.exe)?: No module named (?P<symbol>\S+)$",
+            TOOL,
+            type="ModuleNotFoundError",
+            fixed=True,
         ),
         Row(
-            "ruff",
-            ":",
-            r"(?P<file>[^\s:][^:\n]*\.(?:pyi?|ipynb)):\d+:\d+: (?P<type>[A-Z]{1,5}\d{2,4}) (?:\[\*\] )?(?P<message>.*)",
-            CODED,
-            specific=True,
+            "python-no-script",
+            "can't open file",
+            r"\S*python[\d.]*(?:\.exe)?: (?P<message>can't open file .*)",
+            TOOL,
+            type="FileNotFoundError",
         ),
         Row(
-            "pytest-summary",
-            "FAILED ",
-            r"FAILED (?P<test>\S+::\S+)(?: - (?:[\w.]+\.)?(?P<type>[A-Z]\w+)(?:: (?P<message>.*))?)?",
-            TEST,
+            "python-bare",
+            "Error: ",
+            r"(?:E\s+)?(?:\w+\.)*(?P<type>(?:Arithmetic|Assertion|Attribute|BlockingIO|BrokenPipe|Buffer|ChildProcess|Connection|ConnectionAborted|ConnectionRefused|ConnectionReset|EOF|Environment|FileExists|FileNotFound|FloatingPoint|IO|Import|Index|Interrupted|IsADirectory|Key|Lookup|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|ProcessLookup|Recursion|Runtime|System|Timeout|UnboundLocal|Unicode|UnicodeDecode|UnicodeEncode|Value|ZeroDivision)Error): (?P<message>.*)",
+            LOOSE + 5,
+            strong=False,
         ),
-        Row("pip", "ERROR: ", r"ERROR: (?P<message>.*)", TOOL, language="pip"),
+        Row(
+            "unittest-trailer",
+            "FAILED (",
+            r"FAILED \((?:failures|errors|skipped|unexpected)[^)]*\)",
+            TRAILER,
+            type="failed",
+            fixed=True,
+        ),
     ),
-    finders=(_tracebacks, _pytest),
+    finders=(_tracebacks, _syntax, _blocks, _summary),
 )
