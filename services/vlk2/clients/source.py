@@ -40,6 +40,8 @@ class Source:
         try:
             if path.is_dir():
                 raise InvalidInput(f"{path}: is a folder, expected a recorded session")
+            if path.exists() and not path.is_file():
+                raise InvalidInput(f"{path}: is no regular file, expected a recorded session")
             self.size = path.stat().st_size
             with path.open("rb") as file:
                 self._packed = file.read(4) == _ZSTD_MAGIC
@@ -50,7 +52,7 @@ class Source:
             raise InvalidInput(f"{path}: is empty, expected a recorded session")
         if b"\x00" in head:
             raise InvalidInput(f"{path}: is binary or not UTF-8, expected a recorded session as UTF-8 text")
-        self._whole = head.lstrip()[:1] in (b"{", b"[") and not self._starts_with_rows()
+        self._whole = head.lstrip()[:1] in (b"{", b"[") and not self._has_rows_within(8)
 
     @property
     def stem(self) -> str:
@@ -64,12 +66,14 @@ class Source:
     def values(self, *, quiet: bool = False) -> Iterator[tuple[int, object]]:
         """Every JSON object or array with its line number from 0; the whole file as line 0 where it is one
         document. `quiet` reads without counting or reporting, for a look ahead."""
+        if self._whole and self._document is None:
+            self._document = self._load()
         if self._whole:
-            if self._document is None:
-                self._document = self._load()
-            yield 0, self._document
+            document = self._document
             if not quiet:
                 self._document = None
+            yield 0, document
+            if not quiet:
                 self._report(self.size)
             return
         for number, line in self._lines(quiet=quiet):
@@ -90,11 +94,13 @@ class Source:
         """Whether a line holds `needle`."""
         return any(needle in line for _, line in self._lines(quiet=True))
 
-    def _starts_with_rows(self) -> bool:
+    def _has_rows_within(self, count: int) -> bool:
+        """Whether one of the first lines is a JSON value of its own: a document is written on one line or begins
+        with lines that are none."""
         for number, line in self._lines(quiet=True):
             if line.strip() and _row(line) not in (None, {}, []):
                 return True
-            if number >= 8:
+            if number >= count:
                 return False
         return False
 
@@ -107,6 +113,9 @@ class Source:
         try:
             return json.loads(data.decode("utf-8-sig", "replace"))
         except (ValueError, RecursionError) as error:
+            if self._has_rows_within(400):
+                self._whole = False
+                return None
             raise InvalidInput(
                 f"{self.path}: is no whole JSON document ({error}), expected a recorded session; is it truncated?"
             ) from error

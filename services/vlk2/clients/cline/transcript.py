@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from vlk2.clients.loose import flag, integer, mapping, microseconds, plain, sequence, string
+from vlk2.clients.loose import flag, integer, is_array, mapping, microseconds, plain, sequence, string
 from vlk2.clients.recorded import Call, Run, Step, Tape
 from vlk2.clients.source import Source
 from vlk2.domain.event import EventKind
@@ -32,7 +32,7 @@ def claims(value: object) -> bool:
     return (
         bool(items)
         and all(item.get("role") in ("user", "assistant") and "content" in item for item in items)
-        and any(_blocks(item) for item in items)
+        and any(is_array(item.get("content")) and _blocks(item) for item in items)
     )
 
 

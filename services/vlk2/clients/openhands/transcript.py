@@ -62,9 +62,10 @@ def steps(source: Source) -> Iterator[Step]:
         row = mapping(value)
         session = string(row.get("instance_id")) or source.stem
         if is_array(value) or is_array(row.get("history")):
-            run = tape.row(session)
+            events = sequence(value) if is_array(value) else sequence(row.get("history"))
+            run = tape.row(session, worktree=_folder(events))
             history = _History(run)
-            for event in sequence(value) if is_array(value) else sequence(row.get("history")):
+            for event in events:
                 yield from history.take(event)
             yield from history.close()
         elif "messages" in row:
@@ -127,8 +128,6 @@ class _History:
         extras = mapping(row.get("extras"))
         code = integer(mapping(extras.get("metadata")).get("exit_code", extras.get("exit_code")))
         code = None if code == -1 else code
-        where = string(mapping(extras.get("metadata")).get("working_dir"))
-        self._run.worktree = self._run.worktree or where
         yield from self._run.result(
             call,
             plain(row.get("content")) or string(row.get("message")),
@@ -157,6 +156,15 @@ class _History:
     def _clock(self, row: dict[str, object]) -> int:
         self._at = microseconds(row.get("timestamp")) or self._at
         return self._at
+
+
+def _folder(events: list[object]) -> str:
+    """The first working folder that a result names."""
+    for event in events:
+        metadata = mapping(mapping(mapping(event).get("extras")).get("metadata"))
+        if metadata.get("working_dir"):
+            return string(metadata.get("working_dir"))
+    return ""
 
 
 def _told(key: str, value: object) -> bool:

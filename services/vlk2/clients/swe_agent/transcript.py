@@ -43,9 +43,9 @@ def steps(source: Source) -> Iterator[Step]:
         if not claims(document):
             source.skipped += 1
             continue
-        run = tape.row(string(document.get("instance_id")) or source.stem)
-        yield run.frame(EventKind.SESSION_START)
         trajectory = [mapping(step) for step in sequence(document.get("trajectory"))]
+        run = tape.row(string(document.get("instance_id")) or source.stem, worktree=_folder(trajectory))
+        yield run.frame(EventKind.SESSION_START)
         if trajectory and "action" in trajectory[0]:
             yield from _trajectory(run, document, trajectory)
         else:
@@ -61,11 +61,14 @@ def _trajectory(run: Run, document: dict[str, object], trajectory: list[dict[str
             yield run.prompt(plain(message.get("content")))
             break
     for number, step in enumerate(trajectory):
-        where = step.get("state")
-        state = mapping(parsed(where)) if isinstance(where, str) else mapping(where)
-        run.worktree = run.worktree or string(state.get("working_dir"))
         call = Call("", None, batch=f"m{number}", command=string(step.get("action")).strip())
         yield from run.result(call, plain(step.get("observation")))
+
+
+def _folder(trajectory: list[dict[str, object]]) -> str:
+    """The folder in which the first step left the shell: a JSON text in 0.x, an object in 1.x."""
+    state = trajectory[0].get("state") if trajectory else None
+    return string((mapping(parsed(state)) if isinstance(state, str) else mapping(state)).get("working_dir"))
 
 
 def _conversation(run: Run, turns: list[dict[str, object]]) -> Iterator[Step]:
