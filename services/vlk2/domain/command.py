@@ -280,6 +280,8 @@ def _file_change(fields: dict[str, object], command: str) -> Change:
 def _editor(tool: str, command: str, arguments: str) -> Command:
     fields = {**_json(arguments), **_json(command)}
     verb = fields.get("command")
+    if isinstance(verb, str):
+        tool = f"{tool} {verb}"
     edits = ("old_str", "new_str", "file_text", "insert_line", "insert_text")
     looks = (
         verb == "view"
@@ -667,6 +669,8 @@ def _key(pipelines: list[_Pipeline]) -> str:
 
 def _stage_key(stage: _Stage) -> str:
     words = _bare(stage.words)
+    if _program(words) == "apply_patch":
+        return f"apply_patch {_path({}, stage.given.strip() or words[-1])}"
     kept: list[str] = []
     skip = False
     for word in words:

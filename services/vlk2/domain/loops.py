@@ -19,6 +19,8 @@ REPEAT_LANGUAGE = "call"
 REPEAT_TYPE = "repeat"
 FIRST_THRESHOLD = 3
 LAST_THRESHOLD = 24
+POLLING_PAUSE = 60 * 1_000_000
+"""Microseconds between equal calls from which on they are taken for waiting."""
 
 
 class Patience(NamedTuple):
@@ -80,9 +82,10 @@ def judge(window: Sequence[Seen], policy: Callable[[Key], Patience]) -> Verdict:
         if loop := _wildcard(window, policy):
             return loop
         return _failure(window, new, new.fingerprint, policy)
-    if new.outcome is Outcome.SUCCESS and _succeeds(new, window):
+    verdict = _repeat(window, new, policy)
+    if isinstance(verdict, Quiet) and new.outcome is Outcome.SUCCESS and _succeeds(new, window):
         return Progress("the same command succeeded")
-    return _repeat(window, new, policy)
+    return verdict
 
 
 def _failure(
@@ -110,11 +113,14 @@ def _failure(
 
 
 def _start(window: Sequence[Seen], new: Seen, key: Key, since: int) -> int:
-    """Where in the window the evidence begins: after the newest progress on the way back from its end."""
+    """Where in the window the evidence begins: after the newest progress on the way back from its end.
+
+    A reply that was no call at all is put right by the next one that is.
+    """
     later = new
     for index in range(len(window) - 2, -1, -1):
         seen = window[index]
-        if seen.seq <= since:
+        if seen.seq <= since or (seen.call and not later.call):
             return index + 1
         if seen.outcome is Outcome.SUCCESS and seen.own_status and seen.command:
             if seen.command == later.command:
@@ -164,7 +170,15 @@ def _moved(window: Sequence[Seen], index: int, before: Seen, after: Seen, since:
 
 
 def _nameless(failing: frozenset[Failing]) -> frozenset[Failing]:
-    return frozenset(Failing(member.type, member.symbols, member.test) for member in failing)
+    return frozenset(
+        Failing(member.type, () if _asserts(member) else member.symbols, member.test) for member in failing
+    )
+
+
+def _asserts(member: Failing) -> bool:
+    """Whether a named test's own assertion failed: the same test with another diff is the same failure."""
+    kind = member.type.lower()
+    return bool(member.test) and ("assert" in kind or "expect" in kind)
 
 
 def _backs_off(found: Sequence[Seen]) -> bool:
@@ -224,9 +238,13 @@ def _key(seen: Seen) -> Key | None:
     return seen.fingerprint.key if seen.fingerprint else None
 
 
-def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]) -> Verdict:
-    """The same call with the same result and no error, with nothing changed between."""
-    if not new.call or new.explicit or new.pause or new.act not in (Act.RUN, Act.READ, Act.EDIT):
+def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]) -> Loop | Quiet:
+    """The same call with the same result and no error.
+
+    Nothing may have changed between. Only where the result itself shows a failure, edits between do not
+    matter: they were attempts, and none of them made a difference.
+    """
+    if not new.call or new.explicit or new.pause or new.wanted or new.act is Act.OTHER:
         return Quiet()
     key = _repeat_key(new)
     patience = policy(key)
@@ -234,15 +252,19 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
     for seen in reversed(window[:-1]):
         if seen.seq <= patience.since:
             break
-        if seen.call == new.call:
-            if seen.result != new.result or seen.outcome is Outcome.FAILURE:
+        if seen.call != new.call:
+            if seen.changes and not new.complains:
                 break
+        elif seen.outcome is Outcome.FAILURE:
+            if not new.complains:
+                break
+        elif seen.result == new.result:
             if not (seen.batch and seen.batch == found[-1].batch):
                 found.append(seen)
-        elif seen.changes:
+        elif not (new.complains and seen.complains):
             break
     found.reverse()
-    if len(found) < patience.threshold:
+    if len(found) < patience.threshold or _waits(found):
         return Quiet(len(found))
     return Loop(
         key=key,
@@ -254,6 +276,15 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
         repeats=len(found),
         evidence=tuple(found),
         since=found[0].at,
+    )
+
+
+def _waits(found: Sequence[Seen]) -> bool:
+    """Whether the repeats are looks at something that takes its time: a minute or more lies between each."""
+    return (
+        found[-1].act is Act.RUN
+        and not found[-1].complains
+        and all(after.at - before.at >= POLLING_PAUSE for before, after in pairwise(found))
     )
 
 

@@ -99,7 +99,8 @@ class Seen:
     pipe, `|| true` or the background. `result` is a hash of the masked result text. `place` is the file
     that the call or the failure names, a path or "". `wanted` says that the caller itself calls the failure
     expected, `changes` that the call may alter files or the environment, `change` what it is known to change,
-    and `pause` is how long it slept on purpose, in microseconds.
+    and `pause` is how long it slept on purpose, in microseconds. `complains` says that the result shows a
+    failure although the verdict on it is not one.
     """
 
     seq: int
@@ -121,3 +122,4 @@ class Seen:
     changes: bool = False
     change: Change = Change.NONE
     pause: int = 0
+    complains: bool = False

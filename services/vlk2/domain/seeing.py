@@ -8,7 +8,7 @@ from functools import cache
 
 from vlk2.domain.command import Command, parse
 from vlk2.domain.event import Event
-from vlk2.domain.observation import Diagnosis, Outcome, Seen
+from vlk2.domain.observation import Act, Diagnosis, Outcome, Seen
 
 
 @cache
@@ -19,6 +19,14 @@ def _volatile() -> re.Pattern[str]:
         r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
         r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?"
         r"|\b\d+(?:\.\d+)?\s?(?:ms|us|µs|ns|s|sec|secs|seconds?|minutes?)\b"
+    )
+
+
+@cache
+def _complaint() -> re.Pattern[str]:
+    return re.compile(
+        r"^[ \t]*(?:Traceback \(most recent call last\)|FAIL(?:ED|URE|URES)?\b|panic: |Exception in thread )",
+        re.MULTILINE,
     )
 
 
@@ -62,6 +70,9 @@ def see(
         changes=command.changes,
         change=command.change,
         pause=round(command.pause * 1_000_000),
+        complains=diagnosis.outcome is not Outcome.FAILURE
+        and command.act is Act.RUN
+        and _complaint().search(event.text) is not None,
     )
 
 
