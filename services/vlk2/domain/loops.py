@@ -15,6 +15,8 @@ from vlk2.domain.change import then
 from vlk2.domain.fingerprint import ALGORITHM, wildcard
 from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 
+UNRECOGNISED = "text"
+"""The language of a failure that no table of the fingerprints knows."""
 REPEAT_LANGUAGE = "call"
 REPEAT_TYPE = "repeat"
 FIRST_THRESHOLD = 3
@@ -92,9 +94,10 @@ def _failure(
     window: Sequence[Seen], new: Seen, fingerprint: Fingerprint, policy: Callable[[Key], Patience]
 ) -> Verdict:
     patience = policy(fingerprint.key)
-    found = _attempts(window, _start(window, new, fingerprint.key, patience.since), fingerprint.key)
+    found = _attempts(window, _start(window, new, patience.since), new)
     if (
-        new is not found[-1]
+        not found
+        or found[-1] is not new
         or len(found) < patience.threshold
         or (fingerprint.transient and _backs_off(found))
     ):
@@ -112,7 +115,20 @@ def _failure(
     )
 
 
-def _start(window: Sequence[Seen], new: Seen, key: Key, since: int) -> int:
+def _same(seen: Seen, new: Seen) -> bool:
+    """Whether `seen` is the failure that `new` is: by signature and symbols.
+
+    A text that no table knows is told apart by little more than one of its lines, so it must also come from
+    the same command.
+    """
+    if seen.outcome is not Outcome.FAILURE or seen.fingerprint is None or new.fingerprint is None:
+        return False
+    if seen.fingerprint.key != new.fingerprint.key:
+        return False
+    return seen.explicit or new.fingerprint.language != UNRECOGNISED or seen.command == new.command
+
+
+def _start(window: Sequence[Seen], new: Seen, since: int) -> int:
     """Where in the window the evidence begins: after the newest progress on the way back from its end.
 
     A reply that was no call at all is put right by the next one that is.
@@ -128,35 +144,41 @@ def _start(window: Sequence[Seen], new: Seen, key: Key, since: int) -> int:
         elif seen.outcome is Outcome.FAILURE and seen.fingerprint is not None:
             if seen.command and seen.command == later.command and _moved(window, index, seen, later, since):
                 return index + 1
-            if seen.fingerprint.key == key:
+            if _same(seen, new):
                 later = seen
     return 0
 
 
-def _attempts(window: Sequence[Seen], start: int, key: Key) -> list[Seen]:
-    """The occurrences of `key` that are attempts: not the same message, not a look, not a baseline.
+def _attempts(window: Sequence[Seen], start: int, new: Seen) -> list[Seen]:
+    """The occurrences of the failure `new` that are attempts: not the same message, not a look, not a baseline.
 
     A run after edits that only add output looks closer at the same failure, and a run after going back to
-    version control's state measures what was there before: neither is another attempt.
+    version control's state measures what was there before: neither is another attempt. The very same call
+    once more, with nothing changed, always is.
     """
     found: list[Seen] = []
-    change = Change.NONE
+    last: Seen | None = None
+    since_counted = since_last = Change.NONE
     for seen in window[start:]:
-        change = then(change, seen.change)
-        if seen.outcome is not Outcome.FAILURE or _key(seen) != key:
+        since_counted, since_last = then(since_counted, seen.change), then(since_last, seen.change)
+        if not _same(seen, new):
             continue
-        if not found:
+        again = last is not None and seen.call == last.call and since_last is Change.NONE
+        looks = since_counted is Change.RESTORE or (since_counted is Change.PROBE and bool(found))
+        together = bool(found) and bool(seen.batch) and seen.batch == found[-1].batch and not seen.explicit
+        if not together and (again or not looks):
             found.append(seen)
-        elif seen.explicit or not (seen.batch and seen.batch == found[-1].batch):
-            if change in (Change.PROBE, Change.RESTORE):
-                continue
-            found.append(seen)
-        change = Change.NONE
+            since_counted = Change.NONE
+        last, since_last = seen, Change.NONE
     return found
 
 
 def _moved(window: Sequence[Seen], index: int, before: Seen, after: Seen, since: int) -> bool:
-    """Whether the failing set of one command moved on from `before` (at `index`) to `after`."""
+    """Whether the failing set of one command moved on from `before` (at `index`) to `after`.
+
+    It did when members only went away, or when it became, files aside, one that was not there before:
+    coming back to an earlier set is a repeat, whatever lay between.
+    """
     if not before.failing or not after.failing:
         return False
     if after.failing < before.failing:

@@ -1,0 +1,141 @@
+"""One cycle of one timeline: SCAN, EVALUATE, BUDGET, ARCHIVE, FORGET."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vlk2.app.entries import excerpt_of
+from vlk2.domain.anchors import anchor_text
+from vlk2.domain.budget import cost, fit
+from vlk2.domain.context import entry_text
+from vlk2.domain.entry import Entry
+from vlk2.domain.importance import STALE_BELOW, importance
+from vlk2.domain.moments import DAY
+from vlk2.domain.states import Reason, State
+from vlk2.ports import Cycle, Lease, Store, Timeline, TokenCounter
+
+GRACE = 14 * DAY
+MOST_AT_ONCE = 2_000
+_WORKER = "cycle"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one cycle of one timeline moved: entry ids with their reason."""
+
+    cycle: Cycle
+    moved: tuple[tuple[str, str], ...]
+
+
+def consolidate(
+    store: Store, lease: Lease, *, clock: Callable[[], int], budget: int, counter: TokenCounter
+) -> Done:
+    """Consolidates the leased timeline and gives the lease back.
+
+    SCAN what moved or came due; EVALUATE its importance and count its tokens exactly; BUDGET which entries
+    leave; ARCHIVE those, what is stale and what has lapsed; FORGET what is stale, archived and cited by
+    nothing. A second run right after the first finds nothing to do. NotAllowed where the lease was lost.
+    """
+    started = clock()
+    with store.write_leased(lease, started) as timeline:
+        moved: list[tuple[str, str]] = []
+        changed = timeline.to_evaluate(started, MOST_AT_ONCE)
+        if counter.exact:
+            _count_exactly(timeline, started, counter.count)
+        _lapse(timeline, started, moved)
+        forgotten = 0
+        for entry in changed:
+            current = timeline.entry(entry.id) or entry
+            forgotten += _evaluate(timeline, current, started, moved)
+        _enforce(timeline, budget, started, moved)
+        _collect(timeline, started)
+        timeline.evaluated()
+        timeline.set_due(started, GRACE)
+        cycle = Cycle(
+            owner=lease.owner,
+            started_at=started,
+            ended_at=clock(),
+            scanned=len(changed),
+            evaluated=len(changed),
+            archived=sum(1 for _, reason in moved if reason != Reason.CYCLE),
+            forgotten=forgotten,
+            tokens=timeline.tokens,
+            moved=json.dumps(moved[:200]),
+        )
+        timeline.add_cycle(cycle)
+        timeline.release()
+    return Done(cycle, tuple(moved))
+
+
+def _count_exactly(timeline: Timeline, now: int, count: Callable[[str], int]) -> None:
+    """Replaces upper bounds by exact costs."""
+    for entry in timeline.uncounted():
+        constraint = timeline.constraint(entry)
+        if constraint:
+            tokens = cost(anchor_text(constraint, now), count)
+        else:
+            tokens = cost(entry_text(entry, excerpt_of(timeline, entry), count), count)
+        timeline.set_tokens(entry, tokens, counted=True)
+
+
+def _lapse(timeline: Timeline, now: int, moved: list[tuple[str, str]]) -> None:
+    for constraint in timeline.constraints(attempts=False):
+        if constraint.expires_at is not None and constraint.expires_at <= now:
+            timeline.move(
+                constraint.entry, State.PAST, Reason.RETIRED, detail="lapsed", actor=_WORKER, at=now
+            )
+            moved.append((constraint.entry.id, Reason.RETIRED.value))
+
+
+def _evaluate(timeline: Timeline, entry: Entry, now: int, moved: list[tuple[str, str]]) -> int:
+    """Scores one entry and acts on a stale one; 1 where it was forgotten."""
+    value = importance(timeline.life(entry), now=now)
+    stale = value.total < STALE_BELOW and not entry.pinned
+    review_at = value.review_at
+    forgotten = 0
+    if stale and entry.state is State.PRESENT:
+        timeline.move(entry, State.PAST, Reason.STALE, actor=_WORKER, at=now)
+        moved.append((entry.id, Reason.STALE.value))
+        review_at = now + DAY
+    elif stale and entry.state is State.PAST:
+        if timeline.is_cited(entry):
+            review_at = now + DAY
+        else:
+            timeline.bury(entry, reason="stale and connected to nothing", at=now)
+            timeline.move(entry, State.PURGED, Reason.CYCLE, detail="stale", actor=_WORKER, at=now)
+            moved.append((entry.id, Reason.CYCLE.value))
+            review_at, forgotten = None, 1
+    elif entry.pinned or entry.state is State.FUTURE:
+        review_at = None if entry.pinned else review_at
+    if review_at is not None and review_at <= now:
+        review_at = now + DAY
+    timeline.set_importance(entry, value, review_at=review_at, now=now)
+    return forgotten
+
+
+def _enforce(timeline: Timeline, budget: int, now: int, moved: list[tuple[str, str]]) -> None:
+    live = timeline.costed()
+    plan = fit(live, budget)
+    if not plan.leave:
+        return
+    leaving = set(plan.leave)
+    for state in (State.PRESENT, State.FUTURE):
+        for entry in timeline.in_state(state, len(live)):
+            if entry.pk in leaving:
+                timeline.move(entry, State.PAST, Reason.BUDGET, actor=_WORKER, at=now)
+                moved.append((entry.id, Reason.BUDGET.value))
+
+
+def _collect(timeline: Timeline, now: int) -> None:
+    """Erases the texts of entries whose grace is over."""
+    for entry in timeline.collectable(now - GRACE, MOST_AT_ONCE):
+        content = entry.content
+        timeline.blank(entry)
+        if (
+            content is not None
+            and not timeline.held_elsewhere(content)
+            and not timeline.same_content(content)
+        ):
+            timeline.drop_content(content)

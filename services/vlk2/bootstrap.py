@@ -1,0 +1,239 @@
+"""The composition root: the only file that picks an implementation, and the memory that front-ends call."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from vlk2.errors import ConfigError
+from vlk2.ports import Owner, Redactor, Store, TokenCounter
+
+if TYPE_CHECKING:
+    from vlk2.app.consolidate import Done
+    from vlk2.app.fetch_context import Rendered
+    from vlk2.app.forget import Forgotten
+    from vlk2.app.pin import Pinned
+    from vlk2.app.recall import Recalled
+    from vlk2.app.record import Recorded
+    from vlk2.app.revoke import Revoked
+    from vlk2.app.time_travel import Travelled
+    from vlk2.domain.event import Event
+    from vlk2.domain.observation import Outcome
+    from vlk2.settings import Settings
+
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+
+
+def now() -> int:
+    """Microseconds UTC."""
+    return time.time_ns() // 1_000
+
+
+def mint(prefix: str) -> str:
+    """The prefix, `_` and 12 random base32 characters (60 bit)."""
+    return f"{prefix}_" + "".join(_BASE32[b & 31] for b in secrets.token_bytes(12))
+
+
+def open_store(address: str, *, busy_seconds: float = 10.0, migrate: bool = True) -> Store:
+    """The store at an address; each implementation is imported only when it is the one chosen."""
+    if address.startswith("sqlite:"):
+        from vlk2.stores.sqlite import SqliteStore
+        from vlk2.userfile import sqlite_path
+
+        return SqliteStore(sqlite_path(address), mint, busy_seconds=busy_seconds, migrate=migrate)
+    scheme = address.partition(":")[0]
+    raise ConfigError(
+        f"VLK2_STORE names a {scheme} store, which this version cannot open: use sqlite:///PATH."
+    )
+
+
+def exact_counter() -> TokenCounter:
+    """The exact counter, loaded in the background; until it is there, it answers with an upper bound."""
+    from vlk2.tokens import background
+
+    return background()
+
+
+def owner_of(settings: Settings, environ: Mapping[str, str], cwd: str) -> Owner:
+    """Whose memory a process works on: settings, and the project of its workspace where none is set."""
+    from vlk2.identity import project_of, workspace
+
+    return Owner(settings.team, settings.agent, settings.project or project_of(workspace(environ, cwd)))
+
+
+class Memory:
+    """The memory of one owner as front-ends call it: the use cases with clock, ids, masking and counting.
+
+    The store is opened when it is first needed, and tried again by the next call where it could not be.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        owner: Owner,
+        *,
+        counter: TokenCounter | None = None,
+        mask: Redactor | None = None,
+        clock: Callable[[], int] = now,
+        actor: str = "agent",
+    ) -> None:
+        self.settings = settings
+        self.owner = owner
+        self._counter = counter
+        self._mask = mask
+        self.clock = clock
+        self.actor = actor
+        self.worker = f"{actor}-{os.getpid()}-{mint('w')[2:8]}"
+        self._store: Store | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def store(self) -> Store:
+        if self._store is None:
+            with self._opening:
+                if self._store is None:
+                    self._store = open_store(self.settings.store)
+        return self._store
+
+    @property
+    def counter(self) -> TokenCounter:
+        if self._counter is None:
+            self._counter = exact_counter()
+        return self._counter
+
+    @property
+    def mask(self) -> Redactor:
+        if self._mask is None:
+            from vlk2.redaction import mask
+
+            self._mask = mask
+        return self._mask
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    # the verbs ---------------------------------------------------------------------------------------
+
+    def record(
+        self,
+        event: Event,
+        *,
+        source: str = "tool",
+        outcome: Outcome | None = None,
+        stamps: str = "{}",
+        root: str = "",
+    ) -> Recorded:
+        from vlk2.app.record import Terms, record
+
+        return record(
+            self.store,
+            self.owner,
+            event,
+            Terms(source, self.settings.loop_threshold, self.actor),
+            now=self.clock(),
+            mint=mint,
+            mask=self.mask,
+            counter=self.counter,
+            outcome=outcome,
+            stamps=stamps,
+            root=root,
+        )
+
+    def fetch_context(self, query: str = "", max_tokens: int = 0) -> Rendered:
+        from vlk2.app.fetch_context import fetch_context
+
+        return fetch_context(
+            self.store,
+            self.owner,
+            query=query,
+            max_tokens=max_tokens,
+            budget=self.settings.token_budget,
+            now=self.clock(),
+            mask=self.mask,
+            counter=self.counter,
+        )
+
+    def revoke(self, constraint_id: str, reason: str) -> Revoked:
+        from vlk2.app.revoke import revoke
+
+        return revoke(
+            self.store,
+            self.owner,
+            constraint_id,
+            reason,
+            now=self.clock(),
+            mask=self.mask,
+            threshold=self.settings.loop_threshold,
+            actor=self.actor,
+        )
+
+    def pin(self, entry_id: str, *, pinned: bool = True) -> Pinned:
+        from vlk2.app.pin import pin
+
+        return pin(
+            self.store,
+            self.owner,
+            entry_id,
+            pinned=pinned,
+            budget=self.settings.token_budget,
+            now=self.clock(),
+        )
+
+    def time_travel(self, entry_ids: Sequence[str], lesson: str) -> Travelled:
+        from vlk2.app.time_travel import time_travel
+
+        return time_travel(
+            self.store,
+            self.owner,
+            entry_ids,
+            lesson,
+            now=self.clock(),
+            mint=mint,
+            mask=self.mask,
+            counter=self.counter,
+            actor=self.actor,
+        )
+
+    def recall(self, query: str, limit: int = 5) -> Recalled:
+        from vlk2.app.distil import reconsolidate
+        from vlk2.app.recall import recall
+
+        return recall(
+            self.store,
+            self.owner,
+            query,
+            limit=limit,
+            now=self.clock(),
+            mask=self.mask,
+            counter=self.counter,
+            reconsolidate=lambda store, owner, patterns, at: reconsolidate(
+                store, owner, patterns, worker=self.worker, now=at, mint=mint
+            ),
+        )
+
+    def forget(self, entry_id: str, reason: str) -> Forgotten:
+        from vlk2.app.forget import forget
+
+        return forget(
+            self.store, self.owner, entry_id, reason, now=self.clock(), mask=self.mask, actor=self.actor
+        )
+
+    def run_cycle(self) -> list[Done] | None:
+        """One tick of the cycle over every timeline that is due; None where another process has this tick."""
+        from vlk2.app.tick import tick
+
+        return tick(
+            self.store,
+            worker=self.worker,
+            clock=self.clock,
+            period=int(self.settings.cycle_seconds * 1_000_000),
+            budget=self.settings.token_budget,
+            counter=self.counter,
+            mint=mint,
+        )

@@ -1,0 +1,117 @@
+"""The wording of a constraint, from its evidence: what fails, what was tried, since when, how to revoke."""
+
+from __future__ import annotations
+
+import json
+
+from vlk2.domain.entry import Attempt, Constraint, Kind
+from vlk2.domain.moments import span, stamp
+from vlk2.domain.observation import Fingerprint
+from vlk2.domain.quoting import ANCHOR, code, one_line, quoted
+
+_SHOWN_ATTEMPTS = 4
+_SHOWN_SYMBOLS = 4
+_COMPILER_WORD = {
+    "rust": "error[{}]",
+    "typescript": "error {}",
+    "csharp": "error {}",
+    "scala": "[{}]",
+    "sql": "SQLSTATE {}",
+    "http": "HTTP {}",
+}
+
+
+def failure_name(fingerprint: Fingerprint) -> str:
+    """What a developer calls it: `error[E0277]`, `error TS2345`, `KeyError`, `HTTP 503`."""
+    name = fingerprint.type or "failure"
+    if fingerprint.specific or fingerprint.language == "http":
+        form = _COMPILER_WORD.get(fingerprint.language, "{}")
+        prefix = form.split("{}")[0].strip().lower()
+        name = name if prefix and name.lower().startswith(prefix) else form.format(name)
+    return one_line(name, 80)
+
+
+def due_to_show(count: int, shown: int) -> bool:
+    """A constraint is shown again only when its count has doubled since it was last shown."""
+    return count >= 2 * shown
+
+
+def anchor_text(constraint: Constraint, now: int) -> str:
+    """The text of a constraint. It begins `[SYSTEM ANCHOR]`, says what not to do and why, never what to do."""
+    return _lesson(constraint) if constraint.entry.kind is Kind.LESSON else _loop(constraint, now)
+
+
+def _loop(constraint: Constraint, now: int) -> str:
+    entry, fingerprint = constraint.entry, constraint.entry.fingerprint
+    name = failure_name(fingerprint) if fingerprint else "The same failure"
+    lines = [f"{ANCHOR} {name} has repeated {constraint.count} times."]
+    if fingerprint and fingerprint.signature.endswith(":*"):
+        lines.append(f"Every {fingerprint.language} {name} counts here, whatever it names.")
+    elif entry.headline:
+        lines.append(
+            f"What fails ({one_line(fingerprint.language if fingerprint else 'text', 40)}): {quoted(entry.headline, 200)}"
+        )
+    if fingerprint and fingerprint.symbols:
+        named = ", ".join(code(s, 60) for s in fingerprint.symbols[:_SHOWN_SYMBOLS])
+        more = len(fingerprint.symbols) - _SHOWN_SYMBOLS
+        lines.append(f"It names {named}" + (f" and {more} more." if more > 0 else "."))
+    since = f"first {stamp(constraint.first_at)}, last {stamp(constraint.last_at)}"
+    tried = _tried(constraint.attempts)
+    if tried:
+        lines.append(f"Tried so far ({since}), each time with this failure:")
+        lines += tried
+    else:
+        lines.append(f"Seen {since}.")
+    if entry.lesson:
+        lines.append(f"Note kept with it: {quoted(entry.lesson, 300)}")
+    if constraint.expires_at is not None:
+        lines.append(
+            f"It looks transient (service, network, access or disk): this note lapses {span(max(0, constraint.expires_at - now))} from now."
+        )
+    lines.append("Do not retry it in the same way: nothing has changed the outcome so far.")
+    if constraint.ended:
+        lines.append(_ended(constraint.ended))
+    lines.append(_revocation(entry.id))
+    return "\n".join(lines)
+
+
+def _lesson(constraint: Constraint) -> str:
+    entry = constraint.entry
+    archived = constraint.count
+    return "\n".join(
+        [
+            f"{ANCHOR} A dead end was declared here ({archived} {'entry' if archived == 1 else 'entries'} archived, {stamp(constraint.first_at)}).",
+            f"In the agent's own words: {quoted(entry.lesson or '', 500)}",
+            *_tried(constraint.attempts),
+            _revocation(entry.id),
+        ]
+    )
+
+
+def _tried(attempts: tuple[Attempt, ...]) -> list[str]:
+    """One line for each different command and place, with how often, the latest last."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for attempt in attempts:
+        groups.setdefault((attempt.command, attempt.file), []).append(attempt.at)
+    rows = sorted(groups.items(), key=lambda group: group[1][-1])
+    lines: list[str] = []
+    if len(rows) > _SHOWN_ATTEMPTS:
+        lines.append(f"  ({len(rows) - _SHOWN_ATTEMPTS} earlier forms left out)")
+    for (command, file), times in rows[-_SHOWN_ATTEMPTS:]:
+        what = code(command, 160) if command else "a recorded failure"
+        where = f" in {code(file, 120)}" if file else ""
+        lines.append(f"  - {what}{where}" + (f", {len(times)} times" if len(times) > 1 else ""))
+    return lines
+
+
+def _ended(ended: str) -> str:
+    facts = json.loads(ended)
+    how = facts.get("how") or "a success of the same command"
+    return f"It once ended, {stamp(int(facts['at']))}, after {one_line(str(how), 120)}."
+
+
+def _revocation(entry_id: str) -> str:
+    return (
+        f'If this is a misdiagnosis, withdraw it: vlk_revoke_future(constraint_id="{entry_id}", reason="…") '
+        f'or `vlk2 revoke {entry_id} --reason "…"`.'
+    )

@@ -1,0 +1,161 @@
+"""Entries -> the text that an agent reads, within its tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from vlk2.domain.anchors import anchor_text, failure_name
+from vlk2.domain.beliefs import Pattern, pattern_text
+from vlk2.domain.budget import ENTRY_LIMIT, cost
+from vlk2.domain.entry import Constraint, Entry
+from vlk2.domain.moments import stamp
+from vlk2.domain.quoting import block, code, one_line
+
+HEAD_CHARS = 1_400
+TAIL_CHARS = 700
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The head and the tail of a content, and how many characters lie between."""
+
+    head: str
+    tail: str
+    between: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A PRESENT entry with what is shown of its content."""
+
+    entry: Entry
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A context: its text, its cost in tokens (the larger of text and serialised answer), what it shows."""
+
+    text: str
+    tokens: int
+    budget: int
+    left_out: int
+    constraint_ids: tuple[str, ...]
+    entry_ids: tuple[str, ...]
+
+
+def excerpt(body: str) -> Excerpt:
+    """Head and tail of a body, whole where it is short."""
+    if len(body) <= HEAD_CHARS + TAIL_CHARS:
+        return Excerpt(body, "", 0)
+    return Excerpt(body[:HEAD_CHARS], body[-TAIL_CHARS:], len(body) - HEAD_CHARS - TAIL_CHARS)
+
+
+def entry_text(entry: Entry, shown: Excerpt, count: Callable[[str], int], limit: int = ENTRY_LIMIT) -> str:
+    """One entry as an agent reads it: headline, place, head and tail, at most `limit` tokens.
+
+    Where head and tail are too long they are cut further, by halves, until the form fits.
+    """
+    head, tail, between = shown.head, shown.tail, shown.between
+    top = _entry_head(entry)
+    while True:
+        text = "\n".join([top, *_quoted(head, tail, between, entry.id)])
+        if cost(text, count) <= limit or not (head or tail):
+            return text
+        keep_head, keep_tail = len(head) * 2 // 3, len(tail) * 2 // 3
+        if len(head) + len(tail) < 40:
+            keep_head = keep_tail = 0
+        between += len(head) - keep_head + len(tail) - keep_tail
+        head, tail = head[:keep_head], tail[len(tail) - keep_tail :] if keep_tail else ""
+
+
+def _entry_head(entry: Entry) -> str:
+    what = entry.outcome
+    if entry.fingerprint:
+        what = f"{one_line(entry.fingerprint.language, 24)} {failure_name(entry.fingerprint)}"
+    place = f" in {code(entry.file, 120)}" if entry.file else ""
+    command = f" by {code(entry.command, 160)}" if entry.command else ""
+    pin = ", pinned" if entry.pinned else ""
+    return f"{entry.id} · {stamp(entry.at)} · {what}{command}{place}{pin}"
+
+
+def _quoted(head: str, tail: str, between: int, entry_id: str) -> list[str]:
+    lines = [block(head.rstrip("\n"))] if head else []
+    if between:
+        lines.append(f"> … {between} characters left out; `vlk2 timeline {entry_id}` has them …")
+    return [*lines, block(tail.rstrip("\n"))] if tail else lines
+
+
+def render(
+    *,
+    project: str,
+    constraints: Sequence[Constraint],
+    patterns: Sequence[Pattern],
+    present: Sequence[Shown],
+    budget: int,
+    now: int,
+    count: Callable[[str], int],
+) -> Rendered:
+    """Constraints, then what the team learned, then PRESENT, each in the order given, within `budget` tokens.
+
+    What does not fit is left out and counted. The budget holds for the larger of the text and of the
+    structured answer that carries it.
+    """
+    pieces = (
+        [_Piece("constraint", c.entry.id, anchor_text(c, now)) for c in constraints]
+        + [_Piece("pattern", p.id, pattern_text(p)) for p in patterns]
+        + [_Piece("entry", s.entry.id, entry_text(s.entry, s.excerpt, count)) for s in present]
+    )
+    room = budget - cost(_assemble(project, [], len(pieces), budget), count) - _ENVELOPE
+    kept: list[_Piece] = []
+    for piece in pieces:
+        price = cost(piece.text, count) + _SEPARATOR
+        if price <= room:
+            kept.append(piece)
+            room -= price
+    while True:
+        left_out = len(pieces) - len(kept)
+        text = _assemble(project, kept, left_out, budget)
+        ids = tuple(p.id for p in kept if p.kind == "constraint")
+        envelope = {
+            "text": text,
+            "tokens": budget,
+            "budget": budget,
+            "left_out": left_out,
+            "constraint_ids": ids,
+        }
+        tokens = max(count(text), count(json.dumps(envelope)))
+        if tokens <= budget or not kept:
+            shown = tuple(p.id for p in kept if p.kind == "entry")
+            return Rendered(text, tokens, budget, left_out, ids, shown)
+        kept.pop()
+
+
+_ENVELOPE = 40
+_SEPARATOR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    kind: str
+    id: str
+    text: str
+
+
+def _assemble(project: str, pieces: Sequence[_Piece], left_out: int, budget: int) -> str:
+    parts = [f"Vlk² memory of {one_line(project, 120)}"]
+    for kind, title in (
+        ("constraint", "FUTURE: what not to repeat"),
+        ("pattern", "What the team learned of failures now present"),
+        ("entry", "PRESENT: newest first"),
+    ):
+        texts = [piece.text for piece in pieces if piece.kind == kind]
+        if texts:
+            parts += [f"## {title}", *texts]
+    if not pieces and not left_out:
+        parts.append("Nothing is held: no constraint is active and no failure is present.")
+    if left_out:
+        parts.append(f"{left_out} left out: they do not fit {budget} tokens. vlk_recall searches the rest.")
+    return "\n\n".join(parts)

@@ -1,0 +1,344 @@
+"""What the use cases need from the world: small protocols, one for each need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from vlk2.domain.beliefs import Pattern
+from vlk2.domain.budget import Costed
+from vlk2.domain.entry import Constraint, Entry
+from vlk2.domain.importance import Importance, Life
+from vlk2.domain.observation import Fingerprint, Key, Seen
+from vlk2.domain.recording import History
+from vlk2.domain.states import Reason, State
+
+Redactor = Callable[[str], str]
+Mint = Callable[[str], str]
+"""A new public id with the given prefix (`e`): random, never given twice."""
+
+
+class TokenCounter(Protocol):
+    """Counts o200k_base tokens where `exact`, else an upper bound (UTF-8 bytes)."""
+
+    @property
+    def exact(self) -> bool: ...
+    def count(self, text: str, /) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose memory: the key of a timeline."""
+
+    team: str
+    agent: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunKey:
+    """One client session, subagent and worktree; all empty is the timeline's own run."""
+
+    client: str = ""
+    session: str = ""
+    subagent: str = ""
+    worktree: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewAnchor:
+    """What a constraint knows beside its entry, when it is made."""
+
+    count: int
+    shown: int
+    threshold: int
+    first_at: int
+    last_at: int
+    commands: tuple[str, ...]
+    expires_at: int | None
+    stamps: str
+    evidence: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One row of the audit trail."""
+
+    entry_id: str
+    source: State
+    target: State
+    reason: Reason
+    detail: str
+    actor: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A match of full-text search: the entry and its score, the higher the better."""
+
+    entry: Entry
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A timeline taken for one cycle. A write-back under another version is refused."""
+
+    timeline_id: str
+    owner: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """What one consolidation of one timeline did, and who did it. `moved` is JSON: what moved and why."""
+
+    owner: str
+    started_at: int
+    ended_at: int
+    scanned: int
+    evaluated: int
+    archived: int
+    forgotten: int
+    tokens: int
+    moved: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An observation that is already held: its place, its run (None where not asked for) and its entry."""
+
+    seq: int
+    run: int | None
+    entry_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FactEvidence:
+    """What one constraint says of a fact: a loop for it (`LOOP`, with its count), or an ending against it
+    (`RETIRED`, `REVOKED`). `fingerprint` is the store's key."""
+
+    fingerprint: int
+    reason: Reason
+    count: int
+    seq: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactSums:
+    """The evidence of all timelines behind a fact."""
+
+    loops: int
+    repeats: int
+    successes: int
+    agents: int
+    first_at: int
+    last_at: int
+
+
+class Timeline(Protocol):
+    """One timeline inside one transaction. Everything read and written is of this timeline only, but for
+    contents, fingerprints and failing sets (inserted) and the team's facts (written under the team's lease)."""
+
+    owner: Owner
+    id: str
+    pk: int
+    version: int
+
+    @property
+    def tokens(self) -> int:
+        """The stored sum of PRESENT + FUTURE."""
+        ...
+
+    @property
+    def fulltext(self) -> bool: ...
+
+    # runs and observations
+    def run(self, key: RunKey, at: int) -> int: ...
+    def end_run(self, key: RunKey, at: int) -> None: ...
+    def chain(self, run: int) -> tuple[int, ...]:
+        """The run and those that it goes on from, newest first."""
+        ...
+
+    def next_seq(self) -> int: ...
+    def last_seq(self) -> int: ...
+    def window(self, runs: Sequence[int], limit: int, upto: int | None = None) -> list[Seen]:
+        """The newest `limit` observations of the runs, up to a seq, oldest first."""
+        ...
+
+    def known_event(self, event: str) -> Known | None: ...
+    def untold_twin(self, key: Key, since: int, among: int) -> Known | None:
+        """The newest hook observation of the key, at or after `since` and among the last so many, of which
+        nobody was told yet."""
+        ...
+
+    def mark_told(self, seq: int) -> None: ...
+    def add_observation(
+        self,
+        seen: Seen,
+        *,
+        run: int,
+        source: str,
+        event: str | None,
+        entry: int | None,
+        fingerprint: int | None,
+        told: bool,
+    ) -> None: ...
+    def observations(self) -> int: ...
+
+    # contents and fingerprints
+    def add_content(self, digest: str, body: str) -> int: ...
+    def add_fingerprint(self, fingerprint: Fingerprint) -> int: ...
+    def body(self, content: int) -> str | None: ...
+    def excerpt(self, content: int, head: int, tail: int) -> tuple[str, str, int]: ...
+
+    # entries
+    def add_entry(
+        self, entry: Entry, *, fingerprint: int | None, reason: Reason, actor: str, detail: str = ""
+    ) -> Entry:
+        """Adds the entry in its first state; its `pk` is the store's to give."""
+        ...
+
+    def move(
+        self, entry: Entry, target: State, reason: Reason, *, actor: str, at: int, detail: str = ""
+    ) -> None:
+        """One allowed transition, with its row in the audit trail. NotAllowed for any other."""
+        ...
+
+    def touch(self, at: int) -> None: ...
+    def entry(self, entry_id: str) -> Entry | None: ...
+    def entry_at(self, seq: int) -> Entry | None: ...
+    def in_state(self, state: State, limit: int, before_seq: int | None = None) -> list[Entry]: ...
+    def set_pinned(self, entry: Entry, pinned: bool, now: int) -> None: ...
+    def pinned_tokens(self) -> list[int]: ...
+    def set_tokens(self, entry: Entry, tokens: int, *, counted: bool) -> None: ...
+    def uncounted(self) -> list[Entry]: ...
+    def moves(self, entry: Entry) -> list[Move]: ...
+    def count_states(self) -> dict[State, int]: ...
+
+    # constraints
+    def add_anchor(self, entry: Entry, anchor: NewAnchor) -> None: ...
+    def add_evidence(self, constraint: Constraint, entry: Entry) -> None: ...
+    def constraints(self, *, attempts: bool = True) -> list[Constraint]:
+        """Every FUTURE constraint, newest first; without its attempts where those are not asked for."""
+        ...
+
+    def constraint(self, entry: Entry) -> Constraint | None: ...
+    def budget_archived(self, key: Key) -> Constraint | None:
+        """The newest constraint of the key, where the budget archived it and nothing else ended it."""
+        ...
+
+    def save_constraint(self, constraint: Constraint) -> None: ...
+    def set_shown(self, constraint: Constraint, shown: int) -> None: ...
+    def set_ended(self, constraint: Constraint, ended: str) -> None: ...
+    def history(self, key: Key) -> History: ...
+
+    def cited_by(self, entry: Entry) -> list[str]:
+        """The live constraints that rest on the entry."""
+        ...
+
+    def is_cited(self, entry: Entry) -> bool: ...
+
+    # erasing
+    def held_elsewhere(self, content: int) -> bool:
+        """Whether an entry of another timeline holds the content."""
+        ...
+
+    def same_content(self, content: int) -> list[Entry]: ...
+    def bury(self, entry: Entry, *, reason: str, at: int) -> None: ...
+    def blank(self, entry: Entry) -> None:
+        """Removes every word of the entry from it, its observation and the archived constraints on it."""
+        ...
+
+    def drop_content(self, content: int) -> None:
+        """Erases a body that no entry holds, and what the search index has of it."""
+        ...
+
+    # consolidation
+    def life(self, entry: Entry) -> Life: ...
+    def importance_of(self, entry: Entry) -> Importance | None: ...
+    def to_evaluate(self, now: int, limit: int) -> list[Entry]:
+        """Entries that moved since the last cycle or whose review came due."""
+        ...
+
+    def set_importance(self, entry: Entry, value: Importance, *, review_at: int | None, now: int) -> None: ...
+    def costed(self) -> list[Costed]: ...
+    def note_use(self, entry_ids: Sequence[str], at: int, *, shown: bool) -> None: ...
+    def evaluated(self) -> None:
+        """Everything that moved so far has been looked at."""
+        ...
+
+    def fact_evidence(self) -> list[FactEvidence]:
+        """What this timeline says of the team's facts since `facts_are_current` was last called."""
+        ...
+
+    def facts_are_current(self) -> None: ...
+    def set_due(self, now: int, grace: int) -> None:
+        """The timeline is next due at its first review, or when the grace of its oldest purge is over."""
+        ...
+
+    def add_cycle(self, cycle: Cycle) -> None: ...
+    def last_cycle(self) -> Cycle | None: ...
+    def release(self) -> None: ...
+    def collectable(self, before: int, limit: int) -> list[Entry]:
+        """Purged entries that still hold their text and were purged at or before `before`."""
+        ...
+
+    # recall and facts
+    def take_pending(self, limit: int) -> list[tuple[int, str]]: ...
+    def index(self, content: int, tokens: str) -> None: ...
+    def search(self, tokens: Sequence[str], limit: int) -> list[Found]: ...
+    def scan(self, limit: int) -> list[tuple[Entry, str]]: ...
+    def closed_constraints(self, limit: int) -> list[Entry]: ...
+    def pattern(self, key: Key) -> Pattern | None: ...
+    def patterns(self, limit: int) -> list[Pattern]: ...
+    def fact(self, fingerprint: int, *, new_id: str, at: int) -> int: ...
+    def add_to_fact(self, fact: int, *, loops: int, repeats: int, successes: int, at: int) -> FactSums: ...
+    def save_fact(self, fact: int, sums: FactSums, confidence: float, at: int) -> None: ...
+    def contradict(self, fact: int, *, seq: int, at: int, resolution: str) -> None: ...
+
+
+class Store(Protocol):
+    """One database. Every transaction is of one timeline; `now` is microseconds UTC."""
+
+    def digest(self, text: str) -> str:
+        """A keyed hash (128 bit, hex) under the store's own random key."""
+        ...
+
+    def write(self, owner: Owner, now: int) -> AbstractContextManager[Timeline]:
+        """A writing transaction on the owner's timeline, which is made where it is new and locked. It is
+        committed at the end of the block and rolled back by an exception."""
+        ...
+
+    def read(self, owner: Owner, now: int) -> AbstractContextManager[Timeline]:
+        """A reading transaction: one snapshot, no lock."""
+        ...
+
+    def take_lease(self, name: str, owner: str, *, now: int, until: int) -> int | None:
+        """Takes a named lease where it is free or expired; its version, or None."""
+        ...
+
+    def drop_lease(self, name: str, owner: str, version: int) -> None: ...
+    def lease_due(self, owner: str, *, now: int, until: int, most: int) -> list[Lease]:
+        """Leases the timelines that changed or came due."""
+        ...
+
+    def write_leased(self, lease: Lease, now: int) -> AbstractContextManager[Timeline]:
+        """A writing transaction on a leased timeline; NotAllowed where the lease's version is no longer the
+        timeline's."""
+        ...
+
+    def note_failure(self, lease: Lease, *, now: int, retry_at: int, most: int) -> None:
+        """Gives the lease back after a failed cycle; parks the timeline at the `most`th failure in a row."""
+        ...
+
+    def owner_of(self, timeline_id: str) -> Owner | None: ...
+    def timelines(self, team: str) -> list[tuple[str, Owner, int]]:
+        """Id, owner and stored token sum of every timeline of a team."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""The stores: one port, several databases."""

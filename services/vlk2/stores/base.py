@@ -1,0 +1,713 @@
+"""Every port method once, over a connection that speaks named statements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, LiteralString, Protocol
+
+from vlk2.domain.beliefs import Pattern
+from vlk2.domain.budget import Costed
+from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
+from vlk2.domain.importance import Importance, Life
+from vlk2.domain.moments import MINUTE
+from vlk2.domain.observation import Failing, Fingerprint, Key, Seen
+from vlk2.domain.recording import History
+from vlk2.domain.states import Reason, State, allowed
+from vlk2.errors import NotAllowed
+from vlk2.ports import (
+    Cycle,
+    FactEvidence,
+    FactSums,
+    Found,
+    Known,
+    Mint,
+    Move,
+    NewAnchor,
+    Owner,
+    RunKey,
+)
+from vlk2.stores.rows import (
+    TOLD,
+    constraint_of,
+    entry_of,
+    failing_text,
+    fingerprint_params,
+    flags_of,
+    key_of,
+    pattern_of,
+    seen_of,
+    symbols_text,
+)
+
+RUN_SILENCE = 30 * MINUTE
+LONGEST_CHAIN = 8
+_NO_SEQ = 1 << 62
+
+
+class Cursor(Protocol):
+    """What this module uses of a DB-API cursor."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> Any: ...
+
+
+class Connection(Protocol):
+    """One connection in one transaction, executing named statements of its dialect."""
+
+    def execute(self, sql: LiteralString, params: Mapping[str, Any], /) -> Cursor: ...
+
+
+class Statements:
+    """Runs named statements on a connection."""
+
+    def __init__(self, connection: Connection, named: Mapping[str, LiteralString]) -> None:
+        self._connection = connection
+        self._named = named
+
+    def run(self, name: str, /, **params: Any) -> int:
+        """Executes; answers the number of rows touched."""
+        return self._connection.execute(self._named[name], params).rowcount
+
+    def one(self, name: str, /, **params: Any) -> Any:
+        """The first row, or None."""
+        return self._connection.execute(self._named[name], params).fetchone()
+
+    def all(self, name: str, /, **params: Any) -> list[Any]:
+        return self._connection.execute(self._named[name], params).fetchall()
+
+    def has(self, name: str) -> bool:
+        return name in self._named
+
+
+def timeline_pk(run: Statements, owner: Owner, mint: Mint, now: int) -> int:
+    """The key of the owner's timeline; team, agent and timeline are made where they are new."""
+    found = run.one("timeline_pk", team=owner.team, agent=owner.agent, project=owner.project)
+    if found:
+        return found[0]
+    run.run("add_team", id=mint("t"), name=owner.team, at=now)
+    team = run.one("team_pk", name=owner.team)[0]
+    run.run("add_agent", id=mint("a"), team=team, name=owner.agent, at=now)
+    agent = run.one("agent_pk", team=team, name=owner.agent)[0]
+    run.run("add_timeline", id=mint("l"), team=team, agent=agent, project=owner.project, at=now)
+    return run.one("timeline_pk", team=owner.team, agent=owner.agent, project=owner.project)[0]
+
+
+class SqlTimeline:
+    """One timeline inside one transaction; see `vlk2.ports.Timeline`."""
+
+    def __init__(
+        self, run: Statements, row: Sequence[Any], digest: Callable[[str], str], *, fulltext: bool
+    ) -> None:
+        self._run = run
+        self._digest = digest
+        self._fulltext = fulltext
+        (
+            self.pk,
+            self.id,
+            self._team,
+            self._agent,
+            team,
+            agent,
+            project,
+            self._next_seq,
+            self._tokens,
+            self._cursor,
+            self._fact_cursor,
+            self._due_at,
+            self.version,
+        ) = row
+        self.owner = Owner(team, agent, project)
+        self._changed = False
+
+    @property
+    def tokens(self) -> int:
+        return self._tokens
+
+    def save(self) -> None:
+        """Writes the timeline's own row back where something changed; the store calls it before commit."""
+        if self._changed:
+            self._run.run(
+                "save_timeline",
+                next_seq=self._next_seq,
+                token_sum=self._tokens,
+                cursor=self._cursor,
+                fact_cursor=self._fact_cursor,
+                due_at=self._due_at,
+                pk=self.pk,
+            )
+
+    # runs and observations ---------------------------------------------------------------------------
+
+    def run(self, key: RunKey, at: int) -> int:
+        """The run of the key, made where it is new: it then follows the newest run of its worktree that had
+        ended, by its own word or by 30 minutes of silence, before `at`."""
+        params = {
+            "client": key.client,
+            "session": key.session,
+            "subagent": key.subagent,
+            "worktree": key.worktree,
+        }
+        found = self._run.one("run", timeline=self.pk, **params)
+        if found:
+            if at > found[1]:
+                self._run.run("touch_run", pk=found[0], at=at)
+            return found[0]
+        follows = None
+        if key.session:
+            before = self._run.one(
+                "run_before",
+                timeline=self.pk,
+                worktree=key.worktree,
+                subagent=key.subagent,
+                at=at,
+                silent_since=at - RUN_SILENCE,
+            )
+            follows = before[0] if before else None
+        return self._run.one("add_run", timeline=self.pk, follows=follows, at=at, **params)[0]
+
+    def end_run(self, key: RunKey, at: int) -> None:
+        found = self._run.one(
+            "run",
+            timeline=self.pk,
+            client=key.client,
+            session=key.session,
+            subagent=key.subagent,
+            worktree=key.worktree,
+        )
+        if found:
+            self._run.run("end_run", pk=found[0], at=at)
+
+    def chain(self, run: int) -> tuple[int, ...]:
+        chain = [run]
+        while len(chain) < LONGEST_CHAIN:
+            row = self._run.one("run_follows", pk=chain[-1])
+            if row is None or row[0] is None:
+                break
+            chain.append(row[0])
+        return tuple(chain)
+
+    def next_seq(self) -> int:
+        seq = self._next_seq
+        self._next_seq += 1
+        self._changed = True
+        return seq
+
+    def last_seq(self) -> int:
+        return self._next_seq - 1
+
+    def window(self, runs: Sequence[int], limit: int, upto: int | None = None) -> list[Seen]:
+        rows: list[Any] = []
+        for run in runs:
+            if len(rows) >= limit:
+                break
+            rows += self._run.all(
+                "window", run=run, most=limit - len(rows), upto=_NO_SEQ if upto is None else upto
+            )
+        rows.reverse()
+        return [seen_of(row) for row in rows]
+
+    def known_event(self, event: str) -> Known | None:
+        row = self._run.one("event_seen", timeline=self.pk, event=event)
+        return Known(row[0], None, row[1]) if row else None
+
+    def untold_twin(self, key: Key, since: int, among: int) -> Known | None:
+        after = self._next_seq - 1 - among
+        for seq, run, entry_id, signature, symbols in self._run.all(
+            "untold", timeline=self.pk, after=after, since=since
+        ):
+            if key_of(signature, symbols) == key:
+                return Known(seq, run, entry_id)
+        return None
+
+    def mark_told(self, seq: int) -> None:
+        self._run.run("mark_told", timeline=self.pk, seq=seq)
+
+    def add_observation(
+        self,
+        seen: Seen,
+        *,
+        run: int,
+        source: str,
+        event: str | None,
+        entry: int | None,
+        fingerprint: int | None,
+        told: bool,
+    ) -> None:
+        self._run.run(
+            "add_observation",
+            timeline=self.pk,
+            seq=seen.seq,
+            entry=entry,
+            run=run,
+            at=seen.at,
+            source=source,
+            outcome=seen.outcome.value,
+            act=seen.act.value,
+            flags=flags_of(seen) | TOLD * told,
+            pause=seen.pause,
+            tool=seen.tool,
+            batch=seen.batch,
+            call=seen.call,
+            command=seen.command,
+            result=seen.result,
+            place=seen.place,
+            fingerprint=fingerprint,
+            failing=self._add_failing(seen.failing) if seen.failing else None,
+            event=event,
+        )
+
+    def observations(self) -> int:
+        return self._run.one("observations_of", timeline=self.pk)[0]
+
+    # contents and fingerprints -----------------------------------------------------------------------
+
+    def add_content(self, digest: str, body: str) -> int:
+        found = self._run.one("content_pk", digest=digest)
+        if found:
+            return found[0]
+        row = self._run.one("add_content", digest=digest, body=body)
+        if row is None:  # another writer added it between the two statements
+            return self._run.one("content_pk", digest=digest)[0]
+        self._run.run("add_pending", content=row[0])
+        return row[0]
+
+    def add_fingerprint(self, fingerprint: Fingerprint) -> int:
+        found = self.fingerprint_pk(fingerprint.key)
+        if found is not None:
+            return found
+        row = self._run.one("add_fingerprint", **fingerprint_params(fingerprint))
+        if row is None:
+            found = self.fingerprint_pk(fingerprint.key)
+            assert found is not None
+            return found
+        return row[0]
+
+    def fingerprint_pk(self, key: Key) -> int | None:
+        row = self._run.one("fingerprint_pk", signature=key.signature, symbols=symbols_text(key.symbols))
+        return row[0] if row else None
+
+    def _add_failing(self, failing: frozenset[Failing]) -> int:
+        text = failing_text(failing)
+        digest = self._digest(text)
+        found = self._run.one("failing_pk", digest=digest)
+        if found:
+            return found[0]
+        row = self._run.one("add_failing", digest=digest, members=text)
+        return row[0] if row else self._run.one("failing_pk", digest=digest)[0]
+
+    def body(self, content: int) -> str | None:
+        row = self._run.one("body", pk=content)
+        return row[0] if row else None
+
+    def excerpt(self, content: int, head: int, tail: int) -> tuple[str, str, int]:
+        """The first `head` and the last `tail` characters, without overlap, and the length of the body."""
+        row = self._run.one("excerpt", pk=content, head=head, tail=tail)
+        return (row[0], row[1], row[2]) if row else ("", "", 0)
+
+    # entries -----------------------------------------------------------------------------------------
+
+    def add_entry(
+        self, entry: Entry, *, fingerprint: int | None, reason: Reason, actor: str, detail: str = ""
+    ) -> Entry:
+        if not allowed(State.NEW, entry.state, reason):
+            raise NotAllowed(f"an entry cannot begin as {entry.state} because it was {reason}")
+        pk = self._run.one(
+            "add_entry",
+            id=entry.id,
+            timeline=self.pk,
+            seq=entry.seq,
+            at=entry.at,
+            run=entry.run,
+            kind=entry.kind.value,
+            state=entry.state.value,
+            content=entry.content,
+            fingerprint=fingerprint,
+            outcome=entry.outcome,
+            headline=entry.headline,
+            file=entry.file,
+            command=entry.command,
+            tokens=entry.tokens,
+            counted=int(entry.counted),
+            lesson=entry.lesson,
+        )[0]
+        self._note(pk, State.NEW, entry.state, reason, detail, actor, entry.at)
+        if entry.state in (State.PRESENT, State.FUTURE):
+            self._tokens += entry.tokens
+        return replace(entry, pk=pk)
+
+    def move(
+        self, entry: Entry, target: State, reason: Reason, *, actor: str, at: int, detail: str = ""
+    ) -> None:
+        if not allowed(entry.state, target, reason):
+            raise NotAllowed(f"{entry.id} is {entry.state} and cannot become {target} by {reason}")
+        self._run.run("set_state", pk=entry.pk, state=target.value)
+        self._note(entry.pk, entry.state, target, reason, detail, actor, at)
+        live = (State.PRESENT, State.FUTURE)
+        self._tokens += entry.tokens * ((target in live) - (entry.state in live))
+        if entry.state is State.FUTURE and reason is not Reason.BUDGET:
+            self._run.run("close_anchor", entry=entry.pk, seq=self.last_seq(), reason=reason.value)
+
+    def _note(
+        self, pk: int, source: State, target: State, reason: Reason, detail: str, actor: str, at: int
+    ) -> None:
+        self._run.run(
+            "add_transition",
+            timeline=self.pk,
+            entry=pk,
+            from_state=source.value,
+            to_state=target.value,
+            reason=reason.value,
+            detail=detail,
+            actor=actor,
+            at=at,
+        )
+        self.touch(at)
+
+    def touch(self, at: int) -> None:
+        """Marks the timeline as changed: the next cycle looks at it."""
+        self._changed = True
+        self._due_at = at if self._due_at is None else min(self._due_at, at)
+
+    def entry(self, entry_id: str) -> Entry | None:
+        row = self._run.one("entry", id=entry_id, timeline=self.pk)
+        return entry_of(row) if row else None
+
+    def entry_at(self, seq: int) -> Entry | None:
+        row = self._run.one("entry_of_seq", timeline=self.pk, seq=seq)
+        return entry_of(row) if row else None
+
+    def in_state(self, state: State, limit: int, before_seq: int | None = None) -> list[Entry]:
+        name = "entries_live" if state in (State.PRESENT, State.FUTURE) else "entries_archived"
+        before = _NO_SEQ if before_seq is None else before_seq
+        return [
+            entry_of(row)
+            for row in self._run.all(name, timeline=self.pk, state=state.value, before=before, most=limit)
+        ]
+
+    def set_pinned(self, entry: Entry, pinned: bool, now: int) -> None:
+        self._run.run("set_pinned", pk=entry.pk, pinned=int(pinned))
+        self._run.run("review_now", entry=entry.pk, now=now)
+
+    def pinned_tokens(self) -> list[int]:
+        return [row[0] for row in self._run.all("pinned_tokens", timeline=self.pk)]
+
+    def set_tokens(self, entry: Entry, tokens: int, *, counted: bool) -> None:
+        self._run.run("set_tokens", pk=entry.pk, tokens=tokens, counted=int(counted))
+        if entry.state in (State.PRESENT, State.FUTURE):
+            self._tokens += tokens - entry.tokens
+            self._changed = True
+
+    def uncounted(self) -> list[Entry]:
+        return [entry_of(row) for row in self._run.all("uncounted", timeline=self.pk)]
+
+    def moves(self, entry: Entry) -> list[Move]:
+        return [
+            Move(State(source), State(target), Reason(reason), detail, actor, at)
+            for source, target, reason, detail, actor, at in self._run.all("moves", entry=entry.pk)
+        ]
+
+    def count_states(self) -> dict[State, int]:
+        return {State(state): n for state, n in self._run.all("count_states", timeline=self.pk)}
+
+    # constraints -------------------------------------------------------------------------------------
+
+    def add_anchor(self, entry: Entry, anchor: NewAnchor) -> None:
+        self._run.run(
+            "add_anchor",
+            entry=entry.pk,
+            count=anchor.count,
+            shown=anchor.shown,
+            threshold=anchor.threshold,
+            first_at=anchor.first_at,
+            last_at=anchor.last_at,
+            commands=json.dumps(anchor.commands),
+            expires_at=anchor.expires_at,
+            stamps=anchor.stamps,
+        )
+        for evidence in anchor.evidence:
+            self._run.run("add_evidence", anchor=entry.pk, entry=evidence)
+
+    def add_evidence(self, constraint: Constraint, entry: Entry) -> None:
+        self._run.run("add_evidence", anchor=constraint.entry.pk, entry=entry.pk)
+
+    def constraints(self, *, attempts: bool = True) -> list[Constraint]:
+        rows = self._run.all("constraints", timeline=self.pk)
+        return [self._constraint(row) if attempts else constraint_of(row, ()) for row in rows]
+
+    def constraint(self, entry: Entry) -> Constraint | None:
+        row = self._run.one("constraint", pk=entry.pk)
+        return self._constraint(row) if row else None
+
+    def _constraint(self, row: Sequence[Any]) -> Constraint:
+        attempts = [Attempt(*a) for a in self._run.all("attempts", anchor=row[0], most=24)]
+        return constraint_of(row, tuple(reversed(attempts)))
+
+    def budget_archived(self, key: Key) -> Constraint | None:
+        fingerprint = self.fingerprint_pk(key)
+        if fingerprint is None:
+            return None
+        row = self._run.one("closed_constraint", timeline=self.pk, fingerprint=fingerprint)
+        if row is None or row[-1] is not None:
+            return None
+        return self._constraint(row)
+
+    def save_constraint(self, constraint: Constraint) -> None:
+        self._run.run(
+            "raise_count",
+            entry=constraint.entry.pk,
+            count=constraint.count,
+            shown=constraint.shown,
+            last_at=constraint.last_at,
+            commands=json.dumps(constraint.commands),
+            expires_at=constraint.expires_at,
+        )
+
+    def set_shown(self, constraint: Constraint, shown: int) -> None:
+        self._run.run("set_shown", entry=constraint.entry.pk, shown=shown)
+
+    def set_ended(self, constraint: Constraint, ended: str) -> None:
+        self._run.run("set_ended", entry=constraint.entry.pk, ended=ended)
+
+    def history(self, key: Key) -> History:
+        fingerprint = self.fingerprint_pk(key)
+        if fingerprint is None:
+            return History()
+        return History(*self._run.one("history", timeline=self.pk, fingerprint=fingerprint))
+
+    def cited_by(self, entry: Entry) -> list[str]:
+        return [row[0] for row in self._run.all("cited_by", entry=entry.pk)]
+
+    def is_cited(self, entry: Entry) -> bool:
+        return self._run.one("cited", entry=entry.pk) is not None
+
+    # erasing -----------------------------------------------------------------------------------------
+
+    def held_elsewhere(self, content: int) -> bool:
+        return self._run.one("held_elsewhere", content=content, timeline=self.pk) is not None
+
+    def same_content(self, content: int) -> list[Entry]:
+        return [
+            entry_of(row) for row in self._run.all("entries_of_content", content=content, timeline=self.pk)
+        ]
+
+    def bury(self, entry: Entry, *, reason: str, at: int) -> None:
+        """Leaves a tombstone: digest, signature, reason and date."""
+        digest = self._run.one("content_digest", pk=entry.content) if entry.content is not None else None
+        self._run.run(
+            "add_tombstone",
+            entry=entry.id,
+            timeline=self.pk,
+            digest=digest[0] if digest else "",
+            signature=entry.fingerprint.signature if entry.fingerprint else "",
+            reason=reason,
+            at=at,
+        )
+
+    def blank(self, entry: Entry) -> None:
+        """Removes from the entry, its observation and the archived constraints that cite it every word of it."""
+        self._run.run("blank_citations", entry=entry.pk)
+        self._run.run("blank_entry", pk=entry.pk)
+        self._run.run("blank_observation", timeline=self.pk, seq=entry.seq)
+        self._run.run("drop_metadata", entry=entry.pk)
+
+    def drop_content(self, content: int) -> None:
+        body = self.body(content)
+        if body is None:
+            return
+        self.unindex(content, body)
+        self._run.run("delete_content", pk=content)
+
+    # consolidation -----------------------------------------------------------------------------------
+
+    def life(self, entry: Entry) -> Life:
+        fingerprint = self._run.one("fingerprint_of", pk=entry.pk)[0]
+        repeats = ties = 0
+        if fingerprint is not None:
+            repeats = self._run.one("repeats", timeline=self.pk, fingerprint=fingerprint)[0]
+            ties = self._run.one("ties", timeline=self.pk, fingerprint=fingerprint, pk=entry.pk)[0]
+        ties += self.is_cited(entry)
+        known = self._run.one("metadata", entry=entry.pk)
+        uses, used_at = (known[0] + known[1], known[2]) if known else (0, None)
+        return Life(entry.kind, entry.at, max(1, repeats), ties, uses, used_at)
+
+    def importance_of(self, entry: Entry) -> Importance | None:
+        row = self._run.one("metadata", entry=entry.pk)
+        if row is None:
+            return None
+        return Importance(row[4], row[5], row[6], row[7], row[3], row[8])
+
+    def to_evaluate(self, now: int, limit: int) -> list[Entry]:
+        return [
+            entry_of(row)
+            for row in self._run.all(
+                "to_evaluate", timeline=self.pk, cursor=self._cursor, now=now, most=limit
+            )
+        ]
+
+    def set_importance(self, entry: Entry, value: Importance, *, review_at: int | None, now: int) -> None:
+        self._run.run(
+            "set_importance",
+            entry=entry.pk,
+            timeline=self.pk,
+            recency=value.recency,
+            frequency=value.frequency,
+            connectivity=value.connectivity,
+            used=value.use,
+            importance=value.total,
+            now=now,
+            review_at=review_at,
+        )
+
+    def costed(self) -> list[Costed]:
+        return [
+            Costed(pk, seq, tokens, kind != Kind.LOG, bool(pinned), importance)
+            for pk, seq, tokens, kind, pinned, importance in self._run.all("costed", timeline=self.pk)
+        ]
+
+    def note_use(self, entry_ids: Sequence[str], at: int, *, shown: bool) -> None:
+        for entry_id in entry_ids:
+            self._run.run(
+                "note_use", timeline=self.pk, id=entry_id, at=at, uses=int(not shown), shows=int(shown)
+            )
+
+    def fact_evidence(self) -> list[FactEvidence]:
+        return [
+            FactEvidence(fingerprint, Reason(reason), count, seq, at)
+            for fingerprint, reason, count, seq, at in self._run.all(
+                "fact_evidence", timeline=self.pk, cursor=self._fact_cursor
+            )
+        ]
+
+    def facts_are_current(self) -> None:
+        self._fact_cursor = self._run.one("newest_transition", timeline=self.pk)[0]
+        self._changed = True
+
+    def evaluated(self) -> None:
+        self._cursor = self._run.one("newest_transition", timeline=self.pk)[0]
+        self._changed = True
+
+    def set_due(self, now: int, grace: int) -> None:
+        """Nothing is due before the next review of an entry of this timeline."""
+        review = self._run.one("next_review", timeline=self.pk)[0]
+        purge = self._run.one("oldest_purge", timeline=self.pk)[0]
+        due = [at for at in (review, purge + grace if purge is not None else None) if at is not None]
+        self._due_at = max(min(due), now + 1) if due else None
+        self._changed = True
+
+    def add_cycle(self, cycle: Cycle) -> None:
+        self._run.run(
+            "add_cycle",
+            timeline=self.pk,
+            owner=cycle.owner,
+            started_at=cycle.started_at,
+            ended_at=cycle.ended_at,
+            scanned=cycle.scanned,
+            evaluated=cycle.evaluated,
+            archived=cycle.archived,
+            forgotten=cycle.forgotten,
+            tokens=cycle.tokens,
+            moved=cycle.moved,
+        )
+
+    def last_cycle(self) -> Cycle | None:
+        row = self._run.one("last_cycle", timeline=self.pk)
+        return Cycle(*row) if row else None
+
+    def release(self) -> None:
+        self._run.run("release_lease", pk=self.pk, version=self.version)
+
+    def collectable(self, before: int, limit: int) -> list[Entry]:
+        return [
+            entry_of(row) for row in self._run.all("collectable", timeline=self.pk, before=before, most=limit)
+        ]
+
+    # recall and facts --------------------------------------------------------------------------------
+
+    def take_pending(self, limit: int) -> list[tuple[int, str]]:
+        """Contents that the search index lacks, at most `limit`."""
+        return [(row[0], row[1]) for row in self._run.all("pending", most=limit)]
+
+    def index(self, content: int, tokens: str) -> None:
+        if self._fulltext:
+            self._run.run("index_content", content=content, tokens=tokens)
+        self._run.run("drop_pending", content=content)
+
+    def unindex(self, content: int, body: str) -> None:
+        from vlk2.domain.recalling import index_text
+
+        if self._run.run("drop_pending", content=content) == 0 and self._fulltext:
+            self._run.run("unindex_content", content=content, tokens=index_text(body))
+
+    @property
+    def fulltext(self) -> bool:
+        return self._fulltext
+
+    def search(self, tokens: Sequence[str], limit: int) -> list[Found]:
+        query = " OR ".join(f'"{token}"' for token in tokens)
+        rows = self._run.all("search", timeline=self.pk, query=query, most=limit)
+        return [Found(entry_of(row), row[-1]) for row in rows]
+
+    def scan(self, limit: int) -> list[tuple[Entry, str]]:
+        """The newest PAST entries with their bodies: what a store without full-text search looks through."""
+        return [(entry_of(row), row[-1]) for row in self._run.all("scan", timeline=self.pk, most=limit)]
+
+    def closed_constraints(self, limit: int) -> list[Entry]:
+        return [entry_of(row) for row in self._run.all("closed_constraints", timeline=self.pk, most=limit)]
+
+    def pattern(self, key: Key) -> Pattern | None:
+        row = self._run.one(
+            "facts_by_signature",
+            team=self._team,
+            signature=key.signature,
+            symbols=symbols_text(key.symbols),
+        )
+        return pattern_of(row) if row else None
+
+    def patterns(self, limit: int) -> list[Pattern]:
+        return [pattern_of(row) for row in self._run.all("facts_of_team", team=self._team, most=limit)]
+
+    def fact(self, fingerprint: int, *, new_id: str, at: int) -> int:
+        """The key of the team's current fact of a fingerprint, made where it is new."""
+        row = self._run.one("fact_pk", team=self._team, fingerprint=fingerprint)
+        if row:
+            return row[0]
+        return self._run.one(
+            "add_fact", id=new_id, team=self._team, fingerprint=fingerprint, at=at, confidence=0.5
+        )[0]
+
+    def add_to_fact(self, fact: int, *, loops: int, repeats: int, successes: int, at: int) -> FactSums:
+        """Adds this timeline's evidence and answers the sums over all timelines behind the fact."""
+        known = self._run.one("fact_source", fact=fact, timeline=self.pk) or (0, 0, 0, at, at)
+        self._run.run(
+            "save_fact_source",
+            fact=fact,
+            timeline=self.pk,
+            loops=known[0] + loops,
+            repeats=known[1] + repeats,
+            successes=known[2] + successes,
+            first_at=min(known[3], at),
+            last_at=max(known[4], at),
+        )
+        return FactSums(*self._run.one("fact_sums", fact=fact))
+
+    def save_fact(self, fact: int, sums: FactSums, confidence: float, at: int) -> None:
+        self._run.run(
+            "save_fact",
+            fact=fact,
+            confidence=confidence,
+            loops=sums.loops,
+            repeats=sums.repeats,
+            successes=sums.successes,
+            agents=sums.agents,
+            first_at=sums.first_at,
+            last_at=sums.last_at,
+            at=at,
+        )
+
+    def contradict(self, fact: int, *, seq: int, at: int, resolution: str) -> None:
+        self._run.run("add_contradiction", fact=fact, timeline=self.pk, seq=seq, at=at)
+        self._run.run("resolve_contradictions", fact=fact, resolution=resolution, at=at)

@@ -1,0 +1,61 @@
+-- Constraints, their evidence, and what a key has been through.
+
+-- name: add_anchor
+INSERT INTO anchors (entry, count, shown, threshold, first_at, last_at, commands, expires_at, stamps)
+VALUES (:entry, :count, :shown, :threshold, :first_at, :last_at, :commands, :expires_at, :stamps)
+
+-- name: add_evidence
+INSERT INTO evidence (anchor, entry) VALUES (:anchor, :entry) ON CONFLICT (anchor, entry) DO NOTHING
+
+-- name: constraints
+SELECT {entry},
+       {anchor}
+FROM agent_timeline e JOIN anchors a ON a.entry = e.pk LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.timeline = :timeline AND e.state = 'FUTURE'
+ORDER BY e.seq DESC
+
+-- name: constraint
+SELECT {entry},
+       {anchor}
+FROM agent_timeline e JOIN anchors a ON a.entry = e.pk LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.pk = :pk
+
+-- The newest constraint of a fingerprint that is no longer live, and what closed it.
+-- name: closed_constraint
+SELECT {entry},
+       {anchor}, a.closed_by
+FROM agent_timeline e JOIN anchors a ON a.entry = e.pk LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.timeline = :timeline AND e.fingerprint = :fingerprint AND e.kind <> 'log' AND e.state = 'PAST'
+ORDER BY e.pk DESC LIMIT 1
+
+-- name: attempts
+SELECT e.at, e.command, e.file FROM evidence v JOIN agent_timeline e ON e.pk = v.entry
+WHERE v.anchor = :anchor ORDER BY v.entry DESC LIMIT :most
+
+-- name: raise_count
+UPDATE anchors SET count = :count, shown = :shown, last_at = :last_at, commands = :commands, expires_at = :expires_at WHERE entry = :entry
+
+-- name: set_shown
+UPDATE anchors SET shown = :shown WHERE entry = :entry
+
+-- name: set_ended
+UPDATE anchors SET ended = :ended WHERE entry = :entry
+
+-- name: close_anchor
+UPDATE anchors SET closed_seq = :seq, closed_by = :reason WHERE entry = :entry
+
+-- How often the constraints of a fingerprint were revoked, and when one last left FUTURE.
+-- name: history
+SELECT COALESCE(SUM(CASE WHEN a.closed_by = 'revoked' THEN 1 ELSE 0 END), 0), COALESCE(MAX(a.closed_seq), -1)
+FROM agent_timeline e JOIN anchors a ON a.entry = e.pk
+WHERE e.timeline = :timeline AND e.fingerprint = :fingerprint AND e.kind = 'loop' AND a.closed_seq IS NOT NULL
+
+-- Constraints that still stand on an entry: it may not be forgotten before they are revoked.
+-- name: cited_by
+SELECT c.id FROM evidence v JOIN agent_timeline c ON c.pk = v.anchor WHERE v.entry = :entry AND c.state = 'FUTURE'
+
+-- name: cited
+SELECT 1 FROM evidence v JOIN agent_timeline c ON c.pk = v.anchor WHERE v.entry = :entry AND c.state <> 'PURGED' LIMIT 1
+
+-- name: blank_citations
+UPDATE agent_timeline SET headline = '', lesson = NULL WHERE state = 'PAST' AND pk IN (SELECT anchor FROM evidence WHERE entry = :entry)

@@ -1,0 +1,112 @@
+-- The 30-second cycle: which timelines are due, under which lease, and what it reads and writes.
+
+-- name: take_lease
+INSERT INTO leases (name, owner, until, version) VALUES (:name, :owner, :until, 1)
+ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until, version = leases.version + 1
+WHERE leases.until <= :now
+RETURNING version
+
+-- name: drop_lease
+UPDATE leases SET until = 0 WHERE name = :name AND owner = :owner AND version = :version
+
+-- name: lease_due [sqlite]
+UPDATE timelines SET lease_owner = :owner, lease_until = :until, version = version + 1
+WHERE pk IN (SELECT pk FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
+             AND (lease_until IS NULL OR lease_until <= :now) ORDER BY due_at LIMIT :most)
+RETURNING id, version
+
+-- PostgreSQL: two dispatchers never wait for each other.
+-- name: lease_due [postgres]
+UPDATE timelines SET lease_owner = :owner, lease_until = :until, version = version + 1
+WHERE pk IN (SELECT pk FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
+             AND (lease_until IS NULL OR lease_until <= :now) ORDER BY due_at LIMIT :most FOR UPDATE SKIP LOCKED)
+RETURNING id, version
+
+-- name: release_lease
+UPDATE timelines SET lease_owner = NULL, lease_until = NULL, failures = 0 WHERE pk = :pk AND version = :version
+
+-- name: note_failure
+UPDATE timelines SET lease_owner = NULL, lease_until = NULL, failures = failures + 1,
+       due_at = :retry_at, parked_at = CASE WHEN failures + 1 >= :most THEN CAST(:now AS BIGINT) ELSE NULL END
+WHERE id = :id AND version = :version
+
+-- name: to_evaluate
+SELECT {entry}
+FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.pk IN (SELECT entry FROM transitions WHERE timeline = :timeline AND pk > :cursor
+               UNION SELECT entry FROM memory_metadata WHERE timeline = :timeline AND review_at <= :now LIMIT :most)
+  AND e.state <> 'PURGED'
+
+-- name: newest_transition
+SELECT COALESCE(MAX(pk), 0) FROM transitions WHERE timeline = :timeline
+
+-- What a timeline's constraints say for and against the team's facts since the facts were last brought up to
+-- date. Wildcards and transient failures are never shared.
+-- name: fact_evidence
+SELECT e.fingerprint, t.reason, a.count, e.seq, t.at
+FROM transitions t
+JOIN agent_timeline e ON e.pk = t.entry
+JOIN anchors a ON a.entry = e.pk
+JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE t.timeline = :timeline AND t.pk > :cursor AND e.kind = 'loop' AND f.transient = 0
+  AND substr(f.signature, -2) <> ':*'
+  AND ((t.to_state = 'FUTURE' AND t.reason = 'loop') OR (t.from_state = 'FUTURE' AND t.reason IN ('retired', 'revoked') AND t.detail <> 'lapsed'))
+ORDER BY t.pk
+
+-- How often a failure came in a timeline, counted no further than matters.
+-- name: repeats
+SELECT COUNT(*) FROM (SELECT 1 FROM agent_timeline WHERE timeline = :timeline AND fingerprint = :fingerprint AND kind = 'log' LIMIT 24)
+
+-- name: ties
+SELECT COUNT(*) FROM (
+  SELECT 1 FROM agent_timeline WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE') AND fingerprint = :fingerprint AND pk <> :pk LIMIT 12)
+
+-- name: fingerprint_of
+SELECT fingerprint FROM agent_timeline WHERE pk = :pk
+
+-- name: metadata
+SELECT uses, shows, used_at, importance, recency, frequency, connectivity, "use", review_at FROM memory_metadata WHERE entry = :entry
+
+-- name: set_importance
+INSERT INTO memory_metadata (entry, timeline, recency, frequency, connectivity, "use", importance, scored_at, review_at)
+VALUES (:entry, :timeline, :recency, :frequency, :connectivity, :used, :importance, :now, :review_at)
+ON CONFLICT (entry) DO UPDATE SET recency = excluded.recency, frequency = excluded.frequency, connectivity = excluded.connectivity,
+  "use" = excluded."use", importance = excluded.importance, scored_at = excluded.scored_at, review_at = excluded.review_at
+
+-- name: note_use
+UPDATE memory_metadata SET uses = uses + :uses, shows = shows + :shows, used_at = :at, review_at = :at
+WHERE entry = (SELECT pk FROM agent_timeline WHERE id = :id AND timeline = :timeline)
+
+-- name: review_now
+UPDATE memory_metadata SET review_at = :now WHERE entry = :entry
+
+-- name: next_review
+SELECT MIN(review_at) FROM memory_metadata WHERE timeline = :timeline AND review_at IS NOT NULL
+
+-- name: costed
+SELECT e.pk, e.seq, e.tokens, e.kind, e.pinned, COALESCE(m.importance, 1.0)
+FROM agent_timeline e LEFT JOIN memory_metadata m ON m.entry = e.pk
+WHERE e.timeline = :timeline AND e.state IN ('PRESENT', 'FUTURE')
+
+-- name: drop_metadata
+DELETE FROM memory_metadata WHERE entry = :entry
+
+-- name: add_cycle
+INSERT INTO cycles (timeline, owner, started_at, ended_at, scanned, evaluated, archived, forgotten, tokens, moved)
+VALUES (:timeline, :owner, :started_at, :ended_at, :scanned, :evaluated, :archived, :forgotten, :tokens, :moved)
+
+-- name: last_cycle
+SELECT owner, started_at, ended_at, scanned, evaluated, archived, forgotten, tokens, moved FROM cycles
+WHERE timeline = :timeline ORDER BY pk DESC LIMIT 1
+
+-- Purged contents whose grace is over and that nobody else holds.
+-- Purged entries that still hold their text and whose grace is over.
+-- name: collectable
+SELECT {entry} FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.timeline = :timeline AND e.state = 'PURGED' AND e.content IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM transitions t WHERE t.entry = e.pk AND t.to_state = 'PURGED' AND t.at > :before)
+LIMIT :most
+
+-- name: oldest_purge
+SELECT MIN(t.at) FROM agent_timeline e JOIN transitions t ON t.entry = e.pk AND t.to_state = 'PURGED'
+WHERE e.timeline = :timeline AND e.state = 'PURGED' AND e.content IS NOT NULL

@@ -1,0 +1,82 @@
+-- Entries, their states and their audit trail.
+
+-- name: add_entry
+INSERT INTO agent_timeline (id, timeline, seq, at, run, kind, state, content, fingerprint, outcome, headline, file, command, tokens, counted, lesson)
+VALUES (:id, :timeline, :seq, :at, :run, :kind, :state, :content, :fingerprint, :outcome, :headline, :file, :command, :tokens, :counted, :lesson)
+RETURNING pk
+
+-- name: entry
+SELECT {entry}
+FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.id = :id AND e.timeline = :timeline
+
+-- name: entry_of_seq
+SELECT {entry}
+FROM observations o JOIN agent_timeline e ON e.pk = o.entry LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE o.timeline = :timeline AND o.seq = :seq
+
+-- name: entries_live
+SELECT {entry}
+FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.timeline = :timeline AND e.state = :state AND e.state IN ('PRESENT', 'FUTURE') AND e.seq < :before
+ORDER BY e.seq DESC LIMIT :most
+
+-- name: entries_archived
+SELECT {entry}
+FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.timeline = :timeline AND e.state = :state AND e.seq < :before
+ORDER BY e.seq DESC LIMIT :most
+
+-- name: entries_of_content
+SELECT {entry}
+FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.content = :content AND e.timeline = :timeline
+
+-- name: set_state
+UPDATE agent_timeline SET state = :state WHERE pk = :pk
+
+-- name: set_pinned
+UPDATE agent_timeline SET pinned = :pinned WHERE pk = :pk
+
+-- name: set_tokens
+UPDATE agent_timeline SET tokens = :tokens, counted = :counted WHERE pk = :pk
+
+-- name: pinned_tokens
+SELECT tokens FROM agent_timeline
+WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE') AND pinned = 1
+
+-- name: uncounted
+SELECT {entry}
+FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.timeline = :timeline AND e.state IN ('PRESENT', 'FUTURE') AND e.counted = 0
+
+-- name: count_states
+SELECT state, COUNT(*) FROM agent_timeline WHERE timeline = :timeline GROUP BY state
+
+-- name: live_tokens
+SELECT COALESCE(SUM(tokens), 0) FROM agent_timeline WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE')
+
+-- name: add_transition
+INSERT INTO transitions (timeline, entry, from_state, to_state, reason, detail, actor, at)
+VALUES (:timeline, :entry, :from_state, :to_state, :reason, :detail, :actor, :at)
+
+-- name: moves
+SELECT from_state, to_state, reason, detail, actor, at FROM transitions WHERE entry = :entry ORDER BY pk
+
+-- name: held_elsewhere
+SELECT 1 FROM agent_timeline WHERE content = :content AND timeline <> :timeline LIMIT 1
+
+-- name: still_held
+SELECT 1 FROM agent_timeline WHERE content = :content LIMIT 1
+
+-- name: drop_text
+UPDATE agent_timeline SET content = NULL WHERE pk = :pk
+
+-- name: blank_entry
+UPDATE agent_timeline SET content = NULL, headline = '', file = '', command = '', lesson = NULL, fingerprint = NULL, pinned = 0 WHERE pk = :pk
+
+-- name: blank_observation
+UPDATE observations SET tool = '', place = '', fingerprint = NULL, failing = NULL WHERE timeline = :timeline AND seq = :seq
+
+-- name: add_tombstone
+INSERT INTO tombstones (entry, timeline, digest, signature, reason, at) VALUES (:entry, :timeline, :digest, :signature, :reason, :at)

@@ -1,0 +1,299 @@
+-- The whole memory. Times are microseconds UTC, enums and lists are TEXT (lists as JSON).
+-- Integer keys join inside one store; every `id` that leaves the store is TEXT and minted once.
+
+CREATE TABLE store_meta (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- identity ------------------------------------------------------------------------------------------
+
+CREATE TABLE teams (
+  pk         INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  name       TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL
+);
+
+CREATE TABLE agents (
+  pk         INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  team       INTEGER NOT NULL REFERENCES teams (pk),
+  name       TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (team, name)
+);
+
+CREATE TABLE agent_tokens (
+  pk           INTEGER PRIMARY KEY,
+  id           TEXT NOT NULL UNIQUE,
+  agent        INTEGER NOT NULL REFERENCES agents (pk),
+  hash         TEXT NOT NULL UNIQUE,
+  scope        TEXT NOT NULL CHECK (scope IN ('agent', 'admin')),
+  created_at   INTEGER NOT NULL,
+  expires_at   INTEGER,
+  revoked_at   INTEGER,
+  last_used_at INTEGER
+);
+
+-- One row per (team, agent, project): the row that a writing transaction locks, and the unit of the cycle.
+CREATE TABLE timelines (
+  pk          INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  team        INTEGER NOT NULL REFERENCES teams (pk),
+  agent       INTEGER NOT NULL REFERENCES agents (pk),
+  project     TEXT NOT NULL,
+  created_at  INTEGER NOT NULL,
+  next_seq    INTEGER NOT NULL DEFAULT 1,
+  token_sum   INTEGER NOT NULL DEFAULT 0,
+  cursor      INTEGER NOT NULL DEFAULT 0,
+  fact_cursor INTEGER NOT NULL DEFAULT 0,
+  due_at      INTEGER,
+  lease_owner TEXT,
+  lease_until INTEGER,
+  version     INTEGER NOT NULL DEFAULT 0,
+  failures    INTEGER NOT NULL DEFAULT 0,
+  parked_at   INTEGER,
+  UNIQUE (team, agent, project)
+);
+CREATE INDEX timelines_due ON timelines (due_at) WHERE due_at IS NOT NULL AND parked_at IS NULL;
+
+CREATE TABLE runs (
+  pk         INTEGER PRIMARY KEY,
+  timeline   INTEGER NOT NULL REFERENCES timelines (pk),
+  client     TEXT NOT NULL,
+  session    TEXT NOT NULL,
+  subagent   TEXT NOT NULL,
+  worktree   TEXT NOT NULL,
+  follows    INTEGER REFERENCES runs (pk),
+  started_at INTEGER NOT NULL,
+  last_at    INTEGER NOT NULL,
+  ended_at   INTEGER,
+  UNIQUE (timeline, client, session, subagent, worktree)
+);
+CREATE INDEX runs_worktree ON runs (timeline, worktree, last_at);
+
+-- what was met --------------------------------------------------------------------------------------
+
+CREATE TABLE memory_contents (
+  pk     INTEGER PRIMARY KEY,
+  digest TEXT NOT NULL UNIQUE,
+  body   TEXT NOT NULL
+);
+
+-- A fingerprint is written once, however often it comes.
+CREATE TABLE fingerprints (
+  pk        INTEGER PRIMARY KEY,
+  signature TEXT NOT NULL,
+  symbols   TEXT NOT NULL,
+  language  TEXT NOT NULL,
+  type      TEXT NOT NULL,
+  specific  INTEGER NOT NULL,
+  transient INTEGER NOT NULL,
+  UNIQUE (signature, symbols)
+);
+
+-- A failing set likewise: it depends on the output alone.
+CREATE TABLE failing_sets (
+  pk      INTEGER PRIMARY KEY,
+  digest  TEXT NOT NULL UNIQUE,
+  members TEXT NOT NULL
+);
+
+CREATE TABLE agent_timeline (
+  pk          INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  timeline    INTEGER NOT NULL REFERENCES timelines (pk),
+  seq         INTEGER NOT NULL,
+  at          INTEGER NOT NULL,
+  run         INTEGER NOT NULL REFERENCES runs (pk),
+  kind        TEXT NOT NULL CHECK (kind IN ('log', 'loop', 'lesson')),
+  state       TEXT NOT NULL CHECK (state IN ('PRESENT', 'PAST', 'FUTURE', 'PURGED')),
+  content     INTEGER REFERENCES memory_contents (pk),
+  fingerprint INTEGER REFERENCES fingerprints (pk),
+  outcome     TEXT NOT NULL,
+  headline    TEXT NOT NULL,
+  file        TEXT NOT NULL,
+  command     TEXT NOT NULL,
+  tokens      INTEGER NOT NULL,
+  counted     INTEGER NOT NULL,
+  pinned      INTEGER NOT NULL DEFAULT 0,
+  lesson      TEXT,
+  CHECK ((kind = 'log') OR (content IS NULL))
+);
+-- The live part of a timeline, and nothing else, is what a context costs.
+CREATE INDEX agent_timeline_live ON agent_timeline (timeline, state, seq) WHERE state IN ('PRESENT', 'FUTURE');
+CREATE INDEX agent_timeline_purged ON agent_timeline (timeline) WHERE state = 'PURGED' AND content IS NOT NULL;
+CREATE UNIQUE INDEX agent_timeline_one_future ON agent_timeline (timeline, fingerprint) WHERE state = 'FUTURE';
+CREATE INDEX agent_timeline_content ON agent_timeline (content, timeline) WHERE content IS NOT NULL;
+CREATE INDEX agent_timeline_constraints ON agent_timeline (timeline, fingerprint) WHERE kind <> 'log';
+
+-- What a constraint knows beside its entry. `shown` is the count at which it was last shown; `closed_seq` is
+-- the newest observation when it left FUTURE: evidence for its failure counts anew after that.
+CREATE TABLE anchors (
+  entry      INTEGER PRIMARY KEY REFERENCES agent_timeline (pk),
+  count      INTEGER NOT NULL,
+  shown      INTEGER NOT NULL,
+  threshold  INTEGER NOT NULL,
+  first_at   INTEGER NOT NULL,
+  last_at    INTEGER NOT NULL,
+  commands   TEXT NOT NULL,
+  expires_at INTEGER,
+  stamps     TEXT NOT NULL,
+  overrides  INTEGER NOT NULL DEFAULT 0,
+  ended      TEXT,
+  closed_seq INTEGER,
+  closed_by  TEXT
+);
+CREATE TABLE evidence (
+  anchor INTEGER NOT NULL REFERENCES agent_timeline (pk),
+  entry  INTEGER NOT NULL REFERENCES agent_timeline (pk),
+  PRIMARY KEY (anchor, entry)
+) WITHOUT ROWID;
+CREATE INDEX evidence_entry ON evidence (entry);
+
+CREATE TABLE observations (
+  timeline    INTEGER NOT NULL REFERENCES timelines (pk),
+  seq         INTEGER NOT NULL,
+  entry       INTEGER REFERENCES agent_timeline (pk),
+  run         INTEGER NOT NULL REFERENCES runs (pk),
+  at          INTEGER NOT NULL,
+  source      TEXT NOT NULL,
+  outcome     TEXT NOT NULL,
+  act         TEXT NOT NULL,
+  flags       INTEGER NOT NULL,
+  pause       INTEGER NOT NULL DEFAULT 0,
+  tool        TEXT NOT NULL,
+  batch       TEXT NOT NULL,
+  call        TEXT NOT NULL,
+  command     TEXT NOT NULL,
+  result      TEXT NOT NULL,
+  place       TEXT NOT NULL,
+  fingerprint INTEGER REFERENCES fingerprints (pk),
+  failing     INTEGER REFERENCES failing_sets (pk),
+  event       TEXT,
+  PRIMARY KEY (timeline, seq)
+) WITHOUT ROWID;
+CREATE INDEX observations_run ON observations (run, seq);
+CREATE UNIQUE INDEX observations_event ON observations (timeline, event) WHERE event IS NOT NULL;
+
+-- how it lives --------------------------------------------------------------------------------------
+
+CREATE TABLE memory_metadata (
+  entry        INTEGER PRIMARY KEY REFERENCES agent_timeline (pk),
+  timeline     INTEGER NOT NULL,
+  recency      REAL NOT NULL,
+  frequency    REAL NOT NULL,
+  connectivity REAL NOT NULL,
+  use          REAL NOT NULL,
+  importance   REAL NOT NULL,
+  uses         INTEGER NOT NULL DEFAULT 0,
+  shows        INTEGER NOT NULL DEFAULT 0,
+  used_at      INTEGER,
+  scored_at    INTEGER NOT NULL,
+  review_at    INTEGER
+);
+CREATE INDEX memory_metadata_review ON memory_metadata (timeline, review_at) WHERE review_at IS NOT NULL;
+
+-- Append-only.
+CREATE TABLE transitions (
+  pk         INTEGER PRIMARY KEY,
+  timeline   INTEGER NOT NULL,
+  entry      INTEGER NOT NULL REFERENCES agent_timeline (pk),
+  from_state TEXT NOT NULL,
+  to_state   TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  detail     TEXT NOT NULL DEFAULT '',
+  actor      TEXT NOT NULL,
+  at         INTEGER NOT NULL
+);
+CREATE INDEX transitions_entry ON transitions (entry);
+CREATE INDEX transitions_timeline ON transitions (timeline, pk);
+
+CREATE TABLE tombstones (
+  pk        INTEGER PRIMARY KEY,
+  entry     TEXT NOT NULL,
+  timeline  INTEGER NOT NULL,
+  digest    TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  reason    TEXT NOT NULL,
+  at        INTEGER NOT NULL
+);
+CREATE INDEX tombstones_entry ON tombstones (entry);
+CREATE INDEX tombstones_timeline ON tombstones (timeline, at);
+
+CREATE TABLE cycles (
+  pk         INTEGER PRIMARY KEY,
+  timeline   INTEGER NOT NULL REFERENCES timelines (pk),
+  owner      TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at   INTEGER NOT NULL,
+  scanned    INTEGER NOT NULL,
+  evaluated  INTEGER NOT NULL,
+  archived   INTEGER NOT NULL,
+  forgotten  INTEGER NOT NULL,
+  tokens     INTEGER NOT NULL,
+  moved      TEXT NOT NULL
+);
+CREATE INDEX cycles_timeline ON cycles (timeline, pk);
+
+CREATE TABLE leases (
+  name    TEXT PRIMARY KEY,
+  owner   TEXT NOT NULL,
+  until   INTEGER NOT NULL,
+  version INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- what a team knows ---------------------------------------------------------------------------------
+
+CREATE TABLE semantic_facts (
+  pk          INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  team        INTEGER NOT NULL REFERENCES teams (pk),
+  fingerprint INTEGER NOT NULL REFERENCES fingerprints (pk),
+  valid_from  INTEGER NOT NULL,
+  valid_to    INTEGER,
+  successor   TEXT,
+  confidence  REAL NOT NULL,
+  loops       INTEGER NOT NULL,
+  repeats     INTEGER NOT NULL,
+  successes   INTEGER NOT NULL,
+  agents      INTEGER NOT NULL,
+  ended       TEXT NOT NULL,
+  first_at    INTEGER NOT NULL,
+  last_at     INTEGER NOT NULL,
+  pinned      INTEGER NOT NULL DEFAULT 0,
+  revoked_at  INTEGER,
+  updated_at  INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX semantic_facts_current ON semantic_facts (team, fingerprint) WHERE valid_to IS NULL;
+
+-- Which timelines stand behind a fact: its evidence, counted once each.
+CREATE TABLE fact_sources (
+  fact      INTEGER NOT NULL REFERENCES semantic_facts (pk),
+  timeline  INTEGER NOT NULL REFERENCES timelines (pk),
+  loops     INTEGER NOT NULL,
+  repeats   INTEGER NOT NULL,
+  successes INTEGER NOT NULL,
+  first_at  INTEGER NOT NULL,
+  last_at   INTEGER NOT NULL,
+  PRIMARY KEY (fact, timeline)
+) WITHOUT ROWID;
+
+CREATE TABLE fact_contradictions (
+  pk          INTEGER PRIMARY KEY,
+  fact        INTEGER NOT NULL REFERENCES semantic_facts (pk),
+  timeline    INTEGER NOT NULL REFERENCES timelines (pk),
+  seq         INTEGER NOT NULL,
+  at          INTEGER NOT NULL,
+  resolution  TEXT,
+  resolved_at INTEGER,
+  UNIQUE (fact, timeline, seq)
+);
+
+-- search --------------------------------------------------------------------------------------------
+
+-- Contents that the search index has not taken in yet: recording never waits for it.
+CREATE TABLE recall_pending (
+  content INTEGER PRIMARY KEY
+);

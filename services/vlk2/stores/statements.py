@@ -1,0 +1,63 @@
+"""Named queries in `.sql` files -> statements in a driver's own parameter style."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from typing import Literal, LiteralString, cast
+
+Dialect = Literal["sqlite", "postgres"]
+SUBJECTS = ("identity", "contents", "observations", "entries", "constraints", "cycle", "recall", "facts")
+_FOLDER = os.path.join(os.path.dirname(__file__), "sql")  # noqa: PTH118, PTH120 - pathlib costs a hook 5 ms
+
+
+@cache
+def statements(dialect: Dialect) -> Mapping[str, LiteralString]:
+    """Every named query of the dialect. A name without a dialect serves both; `[dialect]` overrides it."""
+    fragments = _parse(_read("fragments"), "fragment", dialect)
+    found: dict[str, LiteralString] = {}
+    for subject in SUBJECTS:
+        for name, sql in _parse(_read(subject), "name", dialect).items():
+            for fragment, columns in fragments.items():
+                sql = sql.replace(f"{{{fragment}}}", columns)
+            # The text comes from files that ship with the package and never from a caller.
+            found[name] = cast("LiteralString", _styled(sql, dialect))
+    return found
+
+
+def migrations(dialect: Dialect) -> list[tuple[int, str, LiteralString]]:
+    """Number, name and script of every migration of the dialect, in order."""
+    folder = os.path.join(_FOLDER, "migrations", dialect)  # noqa: PTH118
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".sql"))  # noqa: PTH208
+    return [(int(n[:4]), n[:-4], cast("LiteralString", _read_path(os.path.join(folder, n)))) for n in names]  # noqa: PTH118
+
+
+def _read(subject: str) -> str:
+    return _read_path(os.path.join(_FOLDER, f"{subject}.sql"))  # noqa: PTH118
+
+
+def _read_path(path: str) -> str:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+        return file.read()
+
+
+def _parse(text: str, word: str, dialect: Dialect) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for chunk in text.split(f"-- {word}: ")[1:]:
+        head, _, body = chunk.partition("\n")
+        name, _, only = head.strip().partition(" ")
+        if only and only != f"[{dialect}]":
+            continue
+        lines = [line for line in body.split("\n") if not line.startswith("--")]
+        found[name] = "\n".join(lines).strip()
+    return found
+
+
+def _styled(sql: str, dialect: Dialect) -> str:
+    """`:name` stays for SQLite and becomes `%(name)s` for psycopg."""
+    if dialect == "sqlite":
+        return sql
+    import re
+
+    return re.sub(r"(?<![:\w]):([a-z_]+)\b", r"%(\1)s", sql.replace("%", "%%"))

@@ -1,0 +1,112 @@
+"""Where the user file and the default store lie, and the few settings that a hook reads from them.
+
+Standard library and platformdirs only: the hook may not import pydantic. `vlk2.settings` reads the same file
+and the same variables; one test feeds both the same inputs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vlk2.errors import ConfigError
+
+HOOK_SETTINGS = ("store", "team", "agent", "project", "enforce")
+ENFORCE = ("refuse", "advise", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """What a hook needs to know; `project` is "" where it follows from the workspace."""
+
+    store: str
+    team: str
+    agent: str
+    project: str
+    enforce: str
+
+
+def config_path(environ: Mapping[str, str]) -> str:
+    """The one user file: `VLK2_CONFIG`, else `config.json` in the platform's configuration directory."""
+    return environ.get("VLK2_CONFIG") or os.path.join(_directory("user_config_dir"), "config.json")
+
+
+def data_directory(environ: Mapping[str, str]) -> str:
+    """Where the default store and the spool lie: `VLK2_DATA`, else the platform's data directory."""
+    return environ.get("VLK2_DATA") or _directory("user_data_dir")
+
+
+def default_store(environ: Mapping[str, str]) -> str:
+    return f"sqlite:///{os.path.join(data_directory(environ), 'memory.db')}"
+
+
+def default_agent(environ: Mapping[str, str]) -> str:
+    """The user's name on this machine."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        if environ.get(name):
+            return environ[name]
+    try:
+        import pwd
+    except ImportError:
+        return "agent"
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return "agent"
+
+
+def sqlite_path(store: str) -> str:
+    """The file of a `sqlite:///` address: what follows the two slashes of the (empty) host; on Windows the
+    drive may come straight after the third."""
+    path = store.removeprefix("sqlite://")
+    if len(path) > 2 and path[0] == "/" and path[2] == ":":
+        return path[1:]
+    return path[1:] if path.startswith("//") else path
+
+
+def read_user_file(path: str) -> dict[str, object]:
+    """The user file's object, {} where there is none. ConfigError names the file where it is no JSON object."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found: object = json.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the user file {path} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigError(f"the user file {path} must hold a JSON object")
+    return {str(key): value for key, value in found.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def hook_settings(environ: Mapping[str, str]) -> HookSettings:
+    """The hook's settings: `VLK2_*` environment over the user file over defaults."""
+    path = config_path(environ)
+    held = read_user_file(path)
+    values: dict[str, str] = {}
+    for name in HOOK_SETTINGS:
+        variable = f"VLK2_{name.upper()}"
+        if environ.get(variable):
+            values[name] = environ[variable]
+        elif held.get(name):
+            value = held[name]
+            if not isinstance(value, str):
+                raise ConfigError(f"{name} in {path} must be a text")
+            values[name] = value
+    enforce = values.get("enforce", "refuse")
+    if enforce not in ENFORCE:
+        raise ConfigError(f"enforce is {enforce!r}: it must be one of {', '.join(ENFORCE)}")
+    return HookSettings(
+        store=values.get("store") or default_store(environ),
+        team=values.get("team") or "default",
+        agent=values.get("agent") or default_agent(environ),
+        project=values.get("project", ""),
+        enforce=enforce,
+    )
+
+
+def _directory(kind: str) -> str:
+    import platformdirs
+
+    return str(getattr(platformdirs, kind)("vlk2", appauthor=False))
