@@ -7,14 +7,12 @@ from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
-from vlk2.domain.fingerprint import fallback, masks, tables
+from vlk2.domain.fingerprint import ALGORITHM, masks, tables, unknown
 from vlk2.domain.fingerprint.page import Page
 from vlk2.domain.fingerprint.rows import LOOSE, TRAILER, WARNING, Found, Row, Table
 from vlk2.domain.fingerprint.verdict import Verdict, exit_said, judge
 from vlk2.domain.observation import Diagnosis, Failing, Fingerprint, Outcome
 from vlk2.domain.text import normalise
-
-from vlk2.domain.fingerprint import ALGORITHM
 
 _MOST = 400  # members of a failing set; an output with more is a repeat of few kinds
 
@@ -40,17 +38,18 @@ def _apply(row: Row, table: Table, page: Page) -> list[Found]:
             continue
         groups = hit.groupdict()
         message = groups.get("message")
+        named = groups.get("symbol") or (masks.place(groups.get("file") or "") if row.fixed else "")
         out.append(
             Found(
                 row.name,
                 row.rank,
                 row.language or table.language,
                 row.type or groups.get("type") or "",
-                (message if message is not None else line).strip(),
+                ("" if row.fixed else line if message is None else message).strip(),
                 index,
                 file=groups.get("file") or "",
                 test=groups.get("test") or "",
-                symbols=(groups["symbol"],) if groups.get("symbol") else (),
+                symbols=(masks.symbol(named),) if named else (),
                 strong=row.strong,
                 specific=row.specific,
                 transient=row.transient,
@@ -73,6 +72,9 @@ def read(text: str, extra: Table | None = None) -> Reading:
                 found += _apply(row, table, page)
         for finder in table.finders:
             found += finder(page)
+    closing = {one.line for one in found if one.rank <= TRAILER}
+    if closing:  # last words also read like an error; that alone makes them no cause
+        found = [one for one in found if one.rank > LOOSE or one.rank <= TRAILER or one.line not in closing]
     return Reading(page, found)
 
 
@@ -95,48 +97,56 @@ def _digest(language: str, kind: str, body: str) -> str:
     return sha256(f"{language}\n{kind}\n{body}".encode("utf-8", "replace")).hexdigest()[:12]
 
 
+class _Named(NamedTuple):
+    """A diagnostic with its template made: what the fingerprint and the failing set are built from."""
+
+    type: str
+    body: str
+    symbols: tuple[str, ...]
+
+
+def _name(one: Found, page: Page) -> _Named:
+    if one.language == "text" or not (one.strong or one.message):
+        text, symbols = unknown.template(one.message or page.lines[one.line])
+    else:
+        made = masks.template(one.message)
+        text, symbols = made.text, made.symbols
+    body = text + "\n" + masks.template(one.detail).text if one.detail else text
+    return _Named(one.type or _slug(text), body, one.symbols + symbols)
+
+
 def _fingerprint(one: Found, page: Page) -> Fingerprint:
-    made = masks.template(one.message)
-    kind = one.type or _slug(made.text)
-    body = made.text + ("\n" + masks.template(one.detail).text if one.detail else "")
-    symbols = one.symbols + made.symbols
+    named = _name(one, page)
     return Fingerprint(
         language=one.language,
-        type=kind,
-        signature=f"{ALGORITHM}:{one.language}:{kind}:{_digest(one.language, kind, body)}",
-        symbols=symbols,
+        type=named.type,
+        signature=f"{ALGORITHM}:{one.language}:{named.type}:{_digest(one.language, named.type, named.body)}",
+        symbols=named.symbols,
         headline=(one.headline or page.lines[one.line]).strip()[:300],
         specific=one.specific,
         transient=one.transient,
     )
 
 
-def _failing(found: list[Found], headline: Found) -> frozenset[Failing]:
+def _failing(found: list[Found], headline: Found, page: Page) -> frozenset[Failing]:
     floor = LOOSE + 1 if headline.rank > LOOSE else TRAILER + 1 if headline.rank > TRAILER else 0
     members: set[Failing] = set()
     for one in found:
         if one.rank < floor or (one.rank == WARNING and headline.rank != WARNING):
             continue
-        made = masks.template(one.message)
-        members.add(
-            Failing(
-                one.type or _slug(made.text),
-                one.symbols + made.symbols,
-                one.test,
-                masks.place(one.file),
-            )
-        )
+        named = _name(one, page)
+        members.add(Failing(named.type, named.symbols, one.test, masks.place(one.file)))
         if len(members) >= _MOST:
             break
     return frozenset(members)
 
 
 def _unknown_tool(page: Page, exit_code: int | None, action: str) -> Found:
-    index = fallback.headline(page)
+    index = unknown.headline(page)
     if index < 0:
         kind = f"exit {exit_code}" if exit_code is not None else "failure"
         return Found("silent", TRAILER, "text", kind, "", 0, headline=kind)
-    return Found("fallback", LOOSE, "text", "", page.lines[index], index, strong=False)
+    return Found("unknown", LOOSE, "text", "", page.lines[index], index, strong=False)
 
 
 def diagnose(
@@ -164,4 +174,6 @@ def diagnose(
         return Diagnosis(Outcome.SUCCESS if verdict is Verdict.HIDDEN else Outcome.UNKNOWN)
     found = reading.found or [_unknown_tool(reading.page, exit_code, action)]
     headline = _choose(found)
-    return Diagnosis(Outcome.FAILURE, _fingerprint(headline, reading.page), _failing(found, headline))
+    return Diagnosis(
+        Outcome.FAILURE, _fingerprint(headline, reading.page), _failing(found, headline, reading.page)
+    )

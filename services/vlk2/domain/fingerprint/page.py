@@ -17,8 +17,8 @@ _LONGEST_LINE = 4_000
 def _prefix() -> re.Pattern[str]:
     return re.compile(
         r"""
-        \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|\ ?[+-]\d\d:?\d\d)?\]?(?:[ ]|$)  # CI clocks
-        | \[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?:[ ]+|$)                      # Jenkins clocks
+        \[?\d{4}-\d\d-\d\d[T ]\d\d:\d{2,4}:\d{2,4}(?:[.,]\d{1,9})?(?:Z|\ ?[+-]\d\d:?\d\d)?\]?(?:[ ]|$)  # CI clocks
+        | \[?\d\d:\d{2,4}:\d{2,4}(?:[.,]\d{1,9})?\]?(?:[ ]+|$)                      # Jenkins clocks
         | \[\ *\d{1,7}\.\d{3,9}\]\                                            # kernel clocks
         | \#\d{1,4}\ \d{1,6}\.\d{1,3}(?:[ ]|$)                                # docker build steps
         | \[(?:javac|java|exec|junit|kotlinc|scalac|groovyc|apply|sh|testng|null)\][ ]?           # Ant tasks
@@ -32,6 +32,29 @@ def _prefix() -> re.Pattern[str]:
 
 
 _FIRST = frozenset("0123456789[# ")
+
+
+_HARNESS = frozenset(
+    ["<output>", "</output>", "<stdout>", "</stdout>", "<stderr>", "</stderr>", "<warning>", "</warning>"]
+    + ["Output:", "STDOUT:", "STDERR:", "<system>", "</system>", "<error>", "</error>"]
+)
+
+
+@cache
+def _status() -> re.Pattern[str]:
+    return re.compile(
+        r"<returncode>\d+</returncode>$|Exit code:? \d+$|\[The command completed with exit code \d+\.?\]$"
+        r"|\[(?:Current working directory|Python interpreter): .*\]$|\(?Exit [Cc]ode: \d+\)?$"
+    )
+
+
+def unwrap(line: str) -> str:
+    """Return `line`, or nothing where it is only what an agent's harness wrote around an output."""
+    if line in _HARNESS:
+        return ""
+    if line[:1] in "<E[(" and _status().match(line):
+        return ""
+    return line.removeprefix("Output: ") if line.startswith("Output: ") else line
 
 
 def strip_prefix(line: str) -> str:
@@ -63,7 +86,8 @@ class Page:
             text = text[:half] + "\n" + text[-half:]
         lines = text.split("\n")
         self.lines: list[str] = [
-            strip_prefix(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE]) for line in lines
+            unwrap(strip_prefix(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE]))
+            for line in lines
         ]
         self.text: str = "\n".join(self.lines)
         self._starts: list[int] | None = None

@@ -34,6 +34,7 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "git": ("fatal: ", "error: ", "CONFLICT (", "rejected]", "FAILED at", "Permission denied (", "hook declined", "gh: ", "GraphQL: "),
     "containers": ("Docker", "daemon", "failed to solve", "dockerfile", "non-zero code", "no such service", "Error from server", "The connection", "BackOff", "Error: ", "FAILED!", "An error occurred (", "Dockerfile"),
     "agents": ("not found", "did not", "could not find", "occurrences", "SEARCH", "Failed to find", "matches of", "exactly the same", "has not been", "modified since", "does not exist", "exceeds", "InputValid", "nvalid arg", "Missing req", "No such tool", "doesn't want", "ermission to use", "Sibling", "timed out", "<tool_use_error>"),
+    "exceptions": ("Error", "Exception"),
     "http": ("HTTP", "status", " Error: ", "curl: (", "40", "42", "50", "verloaded", "ate limit", "resolve", "resolution", "ENOTFOUND", "such host", "not known", "onnection", "ECONN", "hang up", "ETIMEDOUT", "i/o timeout", "unreachable", "certificate", "x509", "ddress already", "EADDRINUSE"),
     "generic": ("rror", "ERROR", "FATAL", "ailed", "nable", "annot", "sage: ", "arning: ", "xit ", ":"),
 }  # fmt: skip

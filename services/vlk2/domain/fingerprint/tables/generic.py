@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vlk2.domain.fingerprint.rows import LOOSE, TOOL, TRAILER, UNCODED, WARNING, Row, Table
+from vlk2.domain.fingerprint.rows import LOOSE, TOOL, TRAILER, UNCODED, Row, Table
 
 TABLE = Table(
     "text",
@@ -19,6 +19,6 @@ TABLE = Table(
         Row("unable", "nable to ", r"(?P<message>.{0,200}\b[Uu]nable to .*)", LOOSE - 2, strong=False),
         Row("cannot", "annot ", r"(?P<message>.{0,200}\b[Cc]annot .*)", LOOSE - 2, strong=False),
         Row("usage", "sage: ", r"(?:usage|Usage): (?P<symbol>\S+).*", LOOSE - 5, type="usage", strong=False, fixed=True),
-        Row("warning-line", "arning: ", r"(?:.{0,200}: )?[Ww]arning: (?P<message>.*)", WARNING - 5, strong=False),
+        Row("warning-line", "arning: ", r"(?:.{0,200}: )?[Ww]arning: (?P<message>.*)", LOOSE - 6, strong=False),
     ),
 )  # fmt: skip

@@ -51,6 +51,10 @@ def _panics(page: Page) -> list[Found]:
             found.append(Found("go-panic", CRASH, "go", kind.strip(), message[len(kind) :], index))
         else:
             found.append(Found("go-panic", CRASH, "go", "panic", message, index))
+    if "goroutine " in page.text or "runtime" in page.text:
+        for index, line in page.containing("fatal error: "):
+            if line.startswith("fatal error: "):
+                found.append(Found("go-fatal", CRASH, "go", line, "", index))
     return found
 
 
@@ -63,7 +67,6 @@ TABLE = Table(
             r"(?:vet: )?(?P<file>[^\s:][^:\n]*\.go):\d+(?::\d+)?: (?P<message>.*)",
             UNCODED,
         ),
-        Row("go-fatal", "fatal error: ", r"(?P<type>fatal error: [^\n]*)", CRASH),
         Row(
             "go-module",
             "go: ",

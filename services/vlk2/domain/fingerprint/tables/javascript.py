@@ -37,9 +37,17 @@ def _own_frame(page: Page, index: int) -> str:
     return ""
 
 
+def _browser_frame(line: str) -> bool:
+    """A frame as Firefox and Safari print it: `name@https://host/file.js:12:3`."""
+    place = line.rpartition("@")[2]
+    return "://" in place[:24] and place[-1:].isdigit() and " " not in place
+
+
 def _errors(page: Page) -> list[Found]:
     """A line `Name: message` with a stack below it, or with the caret of a source line above."""
-    if "    at " not in page.text and "Node.js v" not in page.text and "^" not in page.text:
+    if not any(
+        mark in page.text for mark in (" at ", "Node.js v", "^", "@http", "@file", "@webpack", ".js:")
+    ):
         return []
     found: list[Found] = []
     lines = page.lines
@@ -52,12 +60,14 @@ def _errors(page: Page) -> list[Found]:
             below = lines[index + 1 : index + 30]
             stack = False
             for text in below:
-                if text.lstrip().startswith("at "):
+                if text.lstrip().startswith("at ") or _browser_frame(text):
                     stack = True
                     break
                 if pattern.match(text):
                     break
-            caret = any(
+            caret = not any(
+                text.lstrip().startswith('File "') for text in lines[max(0, index - 5) : index]
+            ) and any(
                 text.strip() and not text.strip().strip("^~") for text in lines[max(0, index - 3) : index]
             )
             if not stack and not caret:

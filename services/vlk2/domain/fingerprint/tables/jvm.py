@@ -43,7 +43,7 @@ _PLUMBING = (
 @cache
 def _exception() -> re.Pattern[str]:
     return re.compile(
-        r"(?:\[ERROR\] )?\s*(?:Exception in thread \"[^\"]*\" |Caused by: |Suppressed: |Wrapped by: )?"
+        r"(?:\[ERROR\] )?\s*(?:Exception in thread \"[^\"]*\" |Caused by: |Suppressed: |Wrapped by: |== Java Exception: )?"
         r"(?P<fqcn>(?:[a-z_][\w$]*\.)+[A-Z][\w$]*)(?:: ?(?P<message>.*))?$"
     )
 
@@ -96,11 +96,15 @@ def _traces(page: Page) -> list[Found]:
         if hit is None:
             continue
         below = index + 1
-        while below < len(lines) and below < index + 12 and not _is_frame(lines[below]):
-            if pattern.match(lines[below]):
+        last = min(len(lines), index + 60)
+        while below < last and not _is_frame(lines[below]):
+            if "." in lines[below] and pattern.match(lines[below]):
                 break
             below += 1
-        if below >= len(lines) or not _is_frame(lines[below]):
+        framed = below < last and _is_frame(lines[below])
+        if not framed and not (
+            hit["message"] is not None and hit["fqcn"].endswith(("Error", "Exception", "Failure"))
+        ):
             continue
         name = hit["fqcn"].rpartition(".")[2]
         message = hit["message"] or ""
@@ -114,7 +118,7 @@ def _traces(page: Page) -> list[Found]:
         found.append(
             Found(
                 "jvm-exception",
-                CRASH,
+                CRASH if framed else CRASH - 4,
                 "java",
                 name,
                 message,

@@ -111,6 +111,7 @@ TABLE = Table(
         Row("ld-undefined-symbol", "ndefined symbol", r"(?:\S*ld\S*: )?(?:error: )?(?P<message>[Uu]ndefined symbols?(?: for architecture \w+)?: ?.*)", UNCODED - 1, type="undefined-symbol", specific=True),
         Row("ld-missing", "cannot find -l", r"\S*ld\S*: (?P<message>cannot find) -l(?P<symbol>\S+?)(?::.*)?$", UNCODED - 1, type="library-not-found", specific=True, fixed=True),
         Row("ld-duplicate", "multiple definition of ", r".*?(?P<message>multiple definition of [`'‘].*?[`'’])", UNCODED - 1, type="multiple-definition", specific=True),
+        Row("clang-limit", "too many errors emitted", r"fatal error: too many errors emitted.*", TRAILER, type="too-many-errors", fixed=True),
         Row("collect2", "ld returned", r"collect2: error: ld returned \d+ exit status", TRAILER, type="ld", fixed=True),
         Row("clang-trailer", ": error: linker command failed", r".*: error: linker command failed.*", TRAILER, type="ld", fixed=True),
         Row("driver", " error: ", r"(?:\S*[/\\])?(?:cc1\w*|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|clang-\d+|ld|ld\.\w+|lld|cl)(?:\.exe)?: (?:fatal )?error: (?P<message>.*)", UNCODED - 2),

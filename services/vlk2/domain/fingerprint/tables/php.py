@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from vlk2.domain.fingerprint.rows import CODED, CRASH, TEST, WARNING, Row, Table
 
-_PLACE = r"(?: in (?P<file>\S[^\n]*?)(?::\d+| on line \d+))?$"
+_PLACE = r"(?: in (?P<file>[^\n]*?)(?::\d+| on line \d+))?$"
 
 TABLE = Table(
     "php",
     (
-        Row("php-uncaught", "Uncaught ", r"(?:PHP )?Fatal error: +Uncaught (?:\w+\\)*(?P<type>[A-Z]\w*)(?:: (?P<message>.*?))?" + _PLACE, CRASH),
+        Row("php-uncaught", "Uncaught ", r"(?:PHP )?Fatal error: +Uncaught (?:\w+\\)*(?P<type>[A-Za-z_]\w*)(?:: (?P<message>.*?))?" + _PLACE, CRASH),
         Row("php-error", "rror: ", r"(?:PHP )?(?P<type>Fatal error|Parse error|Recoverable fatal error): +(?!Uncaught )(?P<message>.*?)" + _PLACE, CRASH - 1),
         Row("php-warning", ": ", r"(?:PHP )?(?P<type>Warning|Notice|Deprecated): +(?P<message>.*?) in (?P<file>\S[^\n]*?) on line \d+$", WARNING, strong=False),
         Row("phpunit", ") ", r"\d+\) (?P<test>(?:\w+\\)*\w+::\w+.*)", TEST, type="test", fixed=True),

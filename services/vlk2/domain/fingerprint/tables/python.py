@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vlk2.domain.fingerprint.page import Page
-from vlk2.domain.fingerprint.rows import CRASH, LOOSE, TEST, TOOL, TRAILER, Found, Row, Table
+from vlk2.domain.fingerprint.rows import CRASH, TEST, TOOL, TRAILER, Found, Row, Table
 
 _HEAD = "Traceback (most recent call last)"
 _HANDLING = "During handling of the above exception"
@@ -68,7 +68,8 @@ def _one_traceback(page: Page, start: int) -> tuple[Found, int, bool] | None:
                 function = body.rpartition(", in ")[2] if ", in " in body else ""
                 source = lines[index + 1][margin:].strip() if index + 1 < len(lines) else ""
         elif body.strip() and not body.startswith((" ", "\t")):
-            break
+            if file or exception(body) is not None or index > start + 20:
+                break  # until the first frame, what the program printed may stand in between
         index += 1
     if index >= len(lines):
         return None
@@ -281,13 +282,6 @@ TABLE = Table(
             r"\S*python[\d.]*(?:\.exe)?: (?P<message>can't open file .*)",
             TOOL,
             type="FileNotFoundError",
-        ),
-        Row(
-            "python-bare",
-            "Error: ",
-            r"(?:E\s+)?(?:\w+\.)*(?P<type>(?:Arithmetic|Assertion|Attribute|BlockingIO|BrokenPipe|Buffer|ChildProcess|Connection|ConnectionAborted|ConnectionRefused|ConnectionReset|EOF|Environment|FileExists|FileNotFound|FloatingPoint|IO|Import|Index|Interrupted|IsADirectory|Key|Lookup|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|ProcessLookup|Recursion|Runtime|System|Timeout|UnboundLocal|Unicode|UnicodeDecode|UnicodeEncode|Value|ZeroDivision)Error): (?P<message>.*)",
-            LOOSE + 5,
-            strong=False,
         ),
         Row(
             "unittest-trailer",

@@ -8,7 +8,7 @@ from vlk2.domain.fingerprint.rows import CODED, CRASH, TEST, TRAILER, Found, Row
 
 def _class_line(text: str) -> str:
     """`Foo::BarError:` as its class; empty where the line is no such head."""
-    name = text[:-1] if text.endswith(":") else ""
+    name = text[:-1] if text.endswith(":") and text != "Diff:" else ""
     return name if name and name[0].isupper() and name.replace("::", "").isidentifier() else ""
 
 
@@ -28,11 +28,15 @@ def _rspec(page: Page) -> list[Found]:
         body: list[str] = []
         for below in lines[index + 1 : index + 40]:
             text = below.strip()
-            if text.startswith("# ") and ":" in text or (text[:1].isdigit() and ") " in text[:6]):
+            if (text.startswith("# ") and ":" in text) or (text[:1].isdigit() and ") " in text[:6]):
                 break
             body.append(text)
         at = next((n for n, text in enumerate(body) if _class_line(text)), -1)
         kind = _class_line(body[at]) if at >= 0 else "ExpectationNotMetError"
+        if at < 0 and any(
+            text.startswith(("received: ", "received :")) or " received unexpected " in text for text in body
+        ):
+            kind = "MockExpectationError"
         paragraphs = [n for n, text in enumerate(body) if not text]
         start = at + 1 if at >= 0 else (paragraphs[0] + 1 if paragraphs else 0)
         message = next((text for text in body[start:] if text), "") if body else ""

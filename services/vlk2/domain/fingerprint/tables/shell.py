@@ -25,6 +25,7 @@ TABLE = Table(
         Row("zsh-parse", "zsh:", r"(?:\(eval\)|zsh)(?::\d+)?: (?P<message>parse error .*|no matches found: .*|bad substitution.*)", TOOL, type="syntax-error"),
         Row("heredoc", "here-document", r".*?(?P<message>here-document (?:at line \d+ )?delimited by end-of-file.*)", TOOL - 1, type="heredoc", strong=False),
         Row("bad-option", "option", r"(?P<symbol>[\w./-]+): (?P<message>(?:invalid|unrecognized|unknown|illegal) option.*)", TOOL, type="bad-option"),
+        Row("cd", "cd: ", r"(?:\S+: )?(?:(?:line )?\d+: )?cd: (?:can't cd to )?(?P<symbol>.+?)(?:: No such file or directory)?$", TOOL, type="No such file or directory", specific=True, fixed=True),
         Row("errno", ": ", rf"(?:[\w.+/-]+|-?\[?\w+\]?): (?:(?:line )?\d+: )?(?:(?P<message>.*): )?(?P<type>{_ERRNO})(?: \(os error \d+\))?\.?$", TOOL - 1, specific=True),
         Row("disk-full", "No space left on device", r".*?No space left on device.*", SYSTEM - 1, type="No space left on device", specific=True, transient=True, fixed=True, strong=False),
         Row("disk-quota", "isk quota exceeded", r".*?[Dd]isk quota exceeded.*", SYSTEM - 1, type="Disk quota exceeded", specific=True, transient=True, fixed=True, strong=False),

@@ -8,22 +8,19 @@ from functools import cache
 from vlk2.domain.fingerprint.page import Page
 from vlk2.domain.fingerprint.rows import SYSTEM, UNCODED, Found, Row, Table
 
-_TYPES = (
-    r"(?:timestamp|time) with(?:out)? time zone|character varying|double precision|bit varying|smallint|integer|bigint"
-    r"|numeric|decimal|real|boolean|text|character|bytea|date|interval|uuid|jsonb?|xml|inet|cidr|macaddr8?|money|point"
-    r"|line|lseg|box|path|polygon|circle|tsvector|tsquery|record|unknown|name|oid|reg\w+|int[248]\w*|float[48]|bool"
-    r"|varchar|char|bpchar|any\w*|void|internal|cstring|bit|tid|xid8?|cid|hstore|ltree|cube|citext|anyarray"
-)
-
 
 @cache
 def _terms() -> re.Pattern[str]:
-    # What PostgreSQL names without quotes: calls, qualified names, operators between types, type names.
+    # What PostgreSQL names without quotes: calls, qualified names, commands, operators between types, and what
+    # follows the words that announce a type or a domain.
     return re.compile(
-        rf"(?P<call>\b[a-z_][\w.]*\([^()]*\))"
-        rf"|(?P<dotted>\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)"
-        rf"|(?P<type>\b(?:{_TYPES})(?:\(\d+(?:,\d+)?\))?(?:\[\])*(?![\w]))"
-        rf"|(?P<op>(?<= )[-+*/<>=~!@#%^&|?]{{1,4}}(?= ))"
+        r"(?P<call>\b[a-z_][\w.]*\([^()]*\))"
+        r"|(?P<dotted>\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)"
+        r"|(?P<command>\b[A-Z]{2,}(?:[ ][A-Z]{2,}|[ ]\.\.\.){0,5}\b)"
+        r"|(?<=\btype )(?!modifier|name|of\b|is\b|input|output)[\w\[\]]+(?: (?:varying|precision|with(?:out)? time zone))?(?:\(\d+(?:,\d+)?\))?(?:\[\])*"
+        r"|(?<=\bdomain )(?!is\b|has\b)[\w.]+"
+        r"|(?<= )\w*_\w*(?= |$)"
+        r"|(?P<op>(?<= )[-+*/<>=~!@#%^&|?]{1,4}(?= ))"
     )
 
 
@@ -32,6 +29,16 @@ def masked(message: str) -> tuple[str, tuple[str, ...]]:
     head, colon, tail = message.partition("does not exist: ")
     if colon:  # operator does not exist: integer = text
         return head + colon + "<name>", (tail.strip(),)
+    for head, joint in (("cannot cast type ", " to "), ("types ", " and ")):
+        start = message.find(head)
+        middle = message.find(joint, start + len(head))
+        if start >= 0 and middle > 0 and '"' not in message:
+            first, rest = message[start + len(head) : middle], message[middle + len(joint) :]
+            second, space, tail = rest.partition(" cannot ")
+            return message[:start] + head + "<name>" + joint + "<name>" + space + tail, (
+                first,
+                second.strip(),
+            )
     symbols: list[str] = []
 
     def put(found: re.Match[str]) -> str:

@@ -1,0 +1,163 @@
+"""Unknown tools: the most error-like line, and its template token by token; stateless and deterministic.
+
+A token that is a plain word stays. What carries a digit, a path, a host name or a value behind `=` is masked
+whole, also beside `_`, `-` and `=`, so that `blk_-17`, `pid=3` and `v2_17` go without a word boundary. Runs of
+masked tokens become one, so that a list of any length has one template.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from vlk2.domain.fingerprint.page import Page
+
+MASK = "<*>"
+_TOKEN_LIMIT = 200
+_LINE_LIMIT = 1_000
+
+_UNITS = frozenset(
+    ["B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "ns", "us", "ms", "s", "sec", "secs", "seconds", "min"]
+)
+_DATES = frozenset(
+    "Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec UTC GMT CST EST PST PDT".split()  # noqa: SIM905
+)
+_VALUES = frozenset(["true", "false", "null", "none", "True", "False", "None", "NULL", "nil", "yes", "no"])
+_DOMAINS = frozenset(
+    "com net org edu gov mil io co info biz local localdomain internal lan home arpa dev app test example "  # noqa: SIM905
+    "cn hk tw jp kr in uk de fr nl it es se no fi dk pl cz ru ua br mx ca us au nz ch at be eu tv me cc".split()
+)
+_NAMED_AFTER = frozenset(["user", "User", "username", "logname", "host", "hostname"])
+_AFTER_NAME = frozenset(["from", "by", "on", "at", "via"])
+
+
+@cache
+def _likely() -> re.Pattern[str]:
+    return re.compile(
+        r"fatal|panic|exception|error|failed|failure|cannot|denied|refused|unable|invalid|not found|no such|missing"
+        r"|undefined|unknown|timeout|timed out|abort",
+        re.IGNORECASE,
+    )
+
+
+def headline(page: Page) -> int:
+    """The index of the line to go by: the first with an error word, else the last that has a word; else -1."""
+    lines = page.lines
+    if len(lines) > 1:
+        found = _likely().search(page.text)
+        if found is not None:
+            return page.index_at(found.start())
+    for index in range(len(lines) - 1, -1, -1):
+        if any(char.isalpha() for char in lines[index]):
+            return index
+    return -1
+
+
+@cache
+def _pieces() -> re.Pattern[str]:
+    return re.compile(r"[^\s:\[\](){}<>,;\"'`|#!?*]+")
+
+
+@cache
+def _assigned() -> re.Pattern[str]:
+    return re.compile(r"(?<=[\w\])\"'-])=(?!=)(?:\"[^\"]*\"|'[^']*'|[^\s,;()\[\]{}]+)")
+
+
+def _piece(found: re.Match[str]) -> str:
+    text = found[0]
+    if text.isalpha():
+        return MASK if len(text) >= 8 and not text.strip("abcdef") else text
+    if any(char.isdigit() for char in text):
+        return MASK
+    if "/" in text or "\\" in text:
+        parts = text.replace("\\", "/").split("/")
+        return text if len(parts) == 2 and all(part.isalpha() for part in parts) else MASK
+    if "@" in text:
+        return MASK
+    if "." in text:
+        labels = text.strip(".").split(".")
+        if (
+            len(labels) > 1
+            and labels[-1] in _DOMAINS
+            and labels[0] not in ("org", "com", "net", "io", "java")
+        ):
+            return MASK
+    return text
+
+
+@lru_cache(maxsize=8192)
+def _token(token: str) -> str:
+    """The masked form of one token that is no plain word."""
+    if len(token) > _TOKEN_LIMIT:
+        return MASK
+    if "=" in token:
+        token = _assigned().sub("=" + MASK, token)
+        if token.endswith("=" + MASK) or MASK in token:
+            head, mark, tail = token.partition("=" + MASK)
+            return _pieces().sub(_piece, head) + mark + (_token(tail) if tail else "")
+    if "://" in token:
+        return MASK
+    return _tidy(_pieces().sub(_piece, token))
+
+
+def _tidy(token: str) -> str:
+    """One mask for a token that is nothing but masks and what joins them: an address with its port, `<1`."""
+    if MASK in token:
+        rest = token.replace(MASK, "").strip(":,;.<>|#*-")
+        if not rest:
+            return MASK + ("," if token.endswith(",") else "")
+    return token
+
+
+def _symbol(word: str) -> str:
+    """The name in a quoted or path-like word, or nothing where it is volatile."""
+    name = word.strip("\"'`()[]{}<>,;:.!?")
+    cut = max(name.rfind("/"), name.rfind("\\"))
+    name = name[cut + 1 :]
+    digits = sum(char.isdigit() for char in name)
+    return name if name and digits <= 2 and len(name) <= 80 and any(char.isalpha() for char in name) else ""
+
+
+def template(line: str) -> tuple[str, tuple[str, ...]]:
+    """The template of a line of an unknown tool, and the names that it quotes or reaches by a path."""
+    if len(line) > _LINE_LIMIT:
+        line = line[:_LINE_LIMIT]
+    out: list[str] = []
+    symbols: list[str] = []
+    before = ""
+    words = line.split()
+    last = len(words) - 1
+    for at, word in enumerate(words):
+        if word.isalpha():
+            put = word
+            if word in _DATES or before in _NAMED_AFTER or (
+                before == "for" and at < last and (words[at + 1] in _AFTER_NAME or words[at + 1][0] == "[")
+            ):
+                put = MASK
+            elif word in _UNITS and out and out[-1] == MASK:
+                before = word
+                continue
+            elif before == "=" or (word in _VALUES and before[-1:] in ":=") or (len(word) >= 8 and not word.strip("abcdef")):
+                put = MASK
+        else:
+            put = _token(word)
+            if before in _NAMED_AFTER and MASK not in put and put[0] not in "=:(":
+                put = MASK
+            elif before == "=" and put != MASK:
+                put = MASK + ("," if put[-1] == "," else "")
+            elif out and out[-1] == MASK and put.rstrip(",.;:)") in _UNITS:
+                out[-1] += put[len(put.rstrip(",.;:)")) :]
+                before = word
+                continue
+            if (word[0] in "\"'`" or "/" in word or "\\" in word) and len(symbols) < 8:
+                name = _symbol(word)
+                if name:
+                    symbols.append(name)
+        if put == MASK and out and out[-1] in (MASK, MASK + ","):
+            out[-1] = MASK
+        elif put == MASK + "," and out and out[-1] in (MASK, MASK + ","):
+            pass
+        else:
+            out.append(put)
+        before = word
+    return " ".join(out), tuple(symbols)
