@@ -71,6 +71,8 @@ def test_an_empty_command_has_no_key():
         ("cat > t.py <<'EOF'\nprint('a; b | c')\nEOF\npython t.py", True),
         ("set -e\nmake\nmake test", True),
         ("set -o pipefail; pytest | tail", True),
+        ("echo 'select 1' | sqlite3 shop.db", True),
+        ("echo 'select 1' | sqlite3 shop.db | head -5", False),
         ("pytest | tail -5", False),
         ("pytest || true", False),
         ("pytest || echo failed", False),

@@ -695,10 +695,11 @@ def _own_status(pipelines: list[_Pipeline]) -> bool:
         for stage in pipe.stages
     )
     safe = any("pipefail" in stage.words for pipe in pipelines for stage in pipe.stages)
+    kept = {id(pipe): stages for pipe, stages in main}
     first = pipelines.index(main[0][0])
     for pipe in pipelines[first:]:
-        piped = len(pipe.stages) > 1
-        if (piped and not safe) or pipe.then in ("||", "&"):
+        filtered = len(kept.get(id(pipe), pipe.stages[:1])) < len(pipe.stages)
+        if (filtered and not safe) or pipe.then in ("||", "&"):
             return False
         if any(next(iter(stage.words), "") == "!" for stage in pipe.stages):
             return False

@@ -119,13 +119,17 @@ def _same(seen: Seen, new: Seen) -> bool:
     """Whether `seen` is the failure that `new` is: by signature and symbols.
 
     A text that no table knows is told apart by little more than one of its lines, so it must also come from
-    the same command.
+    the same command or, from a tool that is no shell, be equal as a whole.
     """
     if seen.outcome is not Outcome.FAILURE or seen.fingerprint is None or new.fingerprint is None:
         return False
     if seen.fingerprint.key != new.fingerprint.key:
         return False
-    return seen.explicit or new.fingerprint.language != UNRECOGNISED or seen.command == new.command
+    if new.fingerprint.language != UNRECOGNISED or seen.explicit or new.explicit:
+        return True
+    if seen.command and seen.command == new.command:
+        return True
+    return new.act in (Act.EDIT, Act.OTHER) and seen.tool == new.tool and seen.result == new.result
 
 
 def _start(window: Sequence[Seen], new: Seen, since: int) -> int:
