@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from vlk2.clients.transcripts import Reading, Step, read
+from vlk2.clients.transcripts import Reading, Step, is_session_folder, read
 from vlk2.domain.event import Event, EventKind
 
 Row = dict[str, Any]
@@ -269,6 +269,77 @@ def test_openhands_chat_rows_take_the_exit_code_from_the_text(tmp_path: Path):
         ("execute_bash: ls", False, 0),
         ("execute_bash: make", True, 2),
     ]
+
+
+SDK: list[Row] = [
+    {"id": "e0", "kind": "SystemPromptEvent", "source": "agent"},
+    {
+        "id": "e1",
+        "kind": "MessageEvent",
+        "source": "user",
+        "llm_message": {"role": "user", "content": [{"type": "text", "text": "fix it"}]},
+    },
+    {
+        "id": "e2",
+        "kind": "ActionEvent",
+        "source": "agent",
+        "tool_name": "terminal",
+        "tool_call_id": "c1",
+        "llm_response_id": "r1",
+        "tool_call": {"arguments": '{"command": "make"}'},
+        "action": {"kind": "TerminalAction", "command": "make", "timeout": None},
+    },
+    {
+        "id": "e3",
+        "kind": "ObservationEvent",
+        "source": "environment",
+        "tool_call_id": "c1",
+        "action_id": "e2",
+        "observation": {"content": [{"type": "text", "text": "boom"}], "is_error": False, "exit_code": 2},
+    },
+    {
+        "id": "e4",
+        "kind": "ActionEvent",
+        "source": "agent",
+        "tool_name": "file_editor",
+        "tool_call_id": "c2",
+        "action": {"kind": "FileEditorAction", "command": "view", "path": "/a"},
+    },
+    {"id": "e5", "kind": "AgentErrorEvent", "source": "agent", "tool_call_id": "c2", "error": "no such tool"},
+]
+
+
+def test_openhands_events_of_the_sdk_read_from_a_folder_or_a_list(tmp_path: Path):
+    folder = tmp_path / "conversation-7" / "events"
+    folder.mkdir(parents=True)
+    for number, event in enumerate(SDK):
+        (folder / f"event-{number:05d}-{event['id']}.json").write_text(json.dumps(event))
+    (folder / "event-00099-broken.json").write_text("{")
+    sessions: list[set[str]] = []
+    for reading in (read(folder.parent), read(folder), document(tmp_path, SDK)):
+        assert reading.format == "openhands"
+        steps = list(reading)
+        assert told(steps) == [
+            ("terminal: make", "boom", True, 2),
+            ('file_editor: {"command": "view", "path": "/a"}', "no such tool", True, None),
+        ]
+        assert [event.text for event in of(EventKind.PROMPT, steps)] == ["fix it"]
+        sessions.append({step.event.session for step in steps})
+    assert sessions == [{"conversation-7"}, {"conversation-7"}, {"demo"}]
+
+
+def test_an_openhands_folder_of_numbered_events_reads_in_the_order_of_the_numbers(tmp_path: Path):
+    folder = tmp_path / "s-1" / "events"
+    folder.mkdir(parents=True)
+    for event in HISTORY:
+        (folder / f"{event['id']}.json").write_text(json.dumps(event, indent=2))
+    told_bytes: list[int] = []
+    reading = read(folder.parent, progress=told_bytes.append)
+    assert [action for action, *_ in told(reading)][:1] == ["execute_bash: make"]
+    assert told_bytes[-1] == reading.size
+    assert is_session_folder(folder.parent)
+    (folder / "notes.txt").write_text("x")
+    assert not is_session_folder(folder.parent)
 
 
 # SWE-agent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ MAX_DOCUMENT: Final = 128 * 1024 * 1024
 
 _STEP: Final = 256 * 1024
 _PROBE: Final = 64 * 1024
+_EVENT_FILE: Final = re.compile(r"(?:event-)?(\d+)(?:-[\w-]+)?\.json")
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _ZSTD_MODULES: Final = ("compression.zstd", "backports.zstd")
 
@@ -157,6 +159,57 @@ class Source:
         except OSError as error:
             raise InvalidInput(f"{self.path}: cannot be read ({error.strerror or error})") from error
         return (_unpacked(self.path, raw), raw) if self._packed else (raw, raw)
+
+
+class FolderSource(Source):
+    """A folder that keeps one event a file, read in the order of the numbers in their names; `size` is the sum
+    of their bytes. A file that cannot be read is skipped and counted."""
+
+    def __init__(self, path: Path, progress: Callable[[int], None] | None = None) -> None:
+        self.path = path
+        self.skipped = 0
+        self._progress = progress
+        self._files = event_files(path)
+        self.size = sum(size for _, size in self._files)
+
+    @property
+    def stem(self) -> str:
+        return self.path.parent.name if self.path.name == "events" else self.path.name
+
+    def head(self) -> bytes:
+        return b""
+
+    def values(self, *, quiet: bool = False) -> Iterator[tuple[int, object]]:
+        consumed = 0
+        for number, (path, size) in enumerate(self._files):
+            try:
+                for _, value in Source(path).values():
+                    yield number, value
+            except InvalidInput:
+                self.skipped += not quiet
+            consumed += size
+            if not quiet:
+                self._report(consumed)
+
+
+def event_files(folder: Path) -> list[tuple[Path, int]]:
+    """The files of a folder that keeps one event a file (`12.json`, `event-00012-….json`, there or in its folder
+    `events`), with their bytes; empty where it keeps other files too."""
+    inner = folder / "events"
+    try:
+        entries = [
+            entry
+            for entry in (inner if inner.is_dir() else folder).iterdir()
+            if not entry.name.startswith(".")
+        ]
+        numbered = [
+            (int(found.group(1)), entry) for entry in entries if (found := _EVENT_FILE.fullmatch(entry.name))
+        ]
+        if len(numbered) != len(entries):
+            return []
+        return [(entry, entry.stat().st_size) for _, entry in sorted(numbered)]
+    except OSError:
+        return []
 
 
 def _row(line: bytes) -> object:

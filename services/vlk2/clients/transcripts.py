@@ -15,13 +15,13 @@ from vlk2.clients.gemini import transcript as gemini
 from vlk2.clients.mini_swe_agent import transcript as mini_swe_agent
 from vlk2.clients.openhands import transcript as openhands
 from vlk2.clients.recorded import Step
-from vlk2.clients.source import Source
+from vlk2.clients.source import FolderSource, Source, event_files
 from vlk2.clients.steps import transcript as steps
 from vlk2.clients.swe_agent import transcript as swe_agent
 from vlk2.clients.tau_bench import transcript as tau_bench
 from vlk2.errors import InvalidInput
 
-__all__ = ["FORMATS", "Found", "Reading", "Step", "discover", "read"]
+__all__ = ["FORMATS", "Found", "Reading", "Step", "discover", "is_session_folder", "read"]
 
 
 class _Reader(Protocol):
@@ -98,7 +98,7 @@ def read(path: Path, format: str = "auto", progress: Callable[[int], None] | Non
     """
     if format not in FORMATS:
         raise InvalidInput(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
-    source = Source(path, progress)
+    source = FolderSource(path, progress) if is_session_folder(path) else Source(path, progress)
     if format in ("auto", "aider") and aider.claims_text(source.head().decode("utf-8", "replace")):
         return Reading(source, "aider")
     if format == "aider":
@@ -117,6 +117,11 @@ def read(path: Path, format: str = "auto", progress: Callable[[int], None] | Non
         cut = "; is it truncated?" if not seen and source.head().lstrip()[:1] in (b"{", b"[") else ""
         raise InvalidInput(f"{path}: is no recorded session that is known, expected one of {known}{cut}")
     raise InvalidInput(f"{path}: is no {format} session, expected {_READERS[format].EXPECTED}")
+
+
+def is_session_folder(path: Path) -> bool:
+    """Whether a folder is one session, of the clients that keep an event a file (OpenHands): `read` takes it."""
+    return path.is_dir() and bool(event_files(path))
 
 
 class Found(NamedTuple):

@@ -52,7 +52,7 @@ _NOT_SAID: Final = re.compile(
 def claims(value: object) -> bool:
     """Whether this JSON value is a line of a Claude Code session."""
     row = mapping(value)
-    if row.get("type") in _TALK:
+    if string(row.get("type")) in _TALK:
         return "message" in row and ("sessionId" in row or "uuid" in row or "parentUuid" in row)
     return row.get("type") == "file-history-snapshot" or (row.get("type") == "summary" and "leafUuid" in row)
 
@@ -74,7 +74,7 @@ class _Reader:
     def read(self) -> Iterator[Step]:
         for _, value in self._source.values():
             row = mapping(value)
-            kind = row.get("type")
+            kind = string(row.get("type"))
             if kind in _TALK and is_object(row.get("message")):
                 if not self._copied(row):
                     yield from self._talk(row, mapping(row.get("message")))

@@ -61,14 +61,14 @@ _IMPORTS: Final = "external_agent_session_imports.json"
 def claims(value: object) -> bool:
     """Whether this JSON value is a row of a Codex rollout."""
     row = mapping(value)
-    kind = row.get("type")
+    kind = string(row.get("type"))
     if kind in _ENVELOPES:
         return is_object(row.get("payload"))
     if kind in ("function_call", "custom_tool_call"):
         return "call_id" in row
-    return (
-        kind is None and "id" in row and "timestamp" in row and ("instructions" in row or "git" in row)
-    ) or (row.get("record_type") == "state")
+    return (not kind and "id" in row and "timestamp" in row and ("instructions" in row or "git" in row)) or (
+        row.get("record_type") == "state"
+    )
 
 
 def steps(source: Source) -> Iterator[Step]:
@@ -346,7 +346,7 @@ def _squeezed(kind: object) -> str:
 
 def _rolled_back(source: Source) -> list[tuple[int, int]]:
     """The ranges of lines that a later rollback of turns took out of the thread."""
-    if not any(source.mentions(word) for word in (b"thread_rolled_back", b"thread_rollback")):
+    if not source.mentions(b"thread_roll"):
         return []
     turns: list[int] = []
     dropped: list[tuple[int, int]] = []

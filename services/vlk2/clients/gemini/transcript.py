@@ -118,7 +118,7 @@ class _Reader:
         self._run.spend(name, integer(mapping(message.get("tokens")).get("total")))
         for made in map(mapping, sequence(message.get("toolCalls"))):
             use_id = string(made.get("id"))
-            status = made.get("status")
+            status = string(made.get("status"))
             if status not in _FINISHED or (use_id and use_id in self._done):
                 continue
             self._done.add(use_id)

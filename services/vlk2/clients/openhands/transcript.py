@@ -1,5 +1,5 @@
 """OpenHands: `output.jsonl` rows with a `history` of events (or of pairs), event lists and single events of the
-file store, and rows of chat messages (SWE-Gym)."""
+file store, the events of the agent SDK (`kind`: ActionEvent …), and rows of chat messages (SWE-Gym)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Final
 
 from vlk2.clients.chat import conversation, has_calls
 from vlk2.clients.loose import (
+    flag,
     integer,
     is_array,
     is_object,
     mapping,
     microseconds,
+    parsed,
     plain,
     sequence,
     spoken,
@@ -34,6 +36,16 @@ _TOOLS: Final = {
     "browse_interactive": "browser",
     "call_tool_mcp": "mcp",
 }
+_SDK_KINDS: Final = frozenset(
+    (
+        "ActionEvent",
+        "ObservationEvent",
+        "MessageEvent",
+        "SystemPromptEvent",
+        "AgentErrorEvent",
+        "Condensation",
+    )
+)
 _FRAMES: Final = frozenset(("recall", "agent_state_changed", "null", "message", "condensation", "system"))
 
 
@@ -48,6 +60,8 @@ def claims(value: object) -> bool:
     if is_array(history):
         return "instance_id" in row and (not history or claims(sequence(history)))
     if "instance_id" in row and has_calls(row.get("messages")) and "trajectory_format" not in row:
+        return True
+    if string(row.get("kind")) in _SDK_KINDS and "source" in row:
         return True
     return (
         ("action" in row and is_object(row.get("args"))) or ("observation" in row and "extras" in row)
@@ -85,7 +99,7 @@ class _History:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._actions: dict[object, dict[str, object]] = {}
+        self._actions: dict[str, dict[str, object]] = {}
         self._begun = False
         self._at = 0
 
@@ -96,8 +110,10 @@ class _History:
             yield from self._observation(observation, action)
             return
         row = mapping(event)
-        if "observation" in row:
-            action = self._actions.pop(row.get("cause"), None)
+        if "kind" in row:
+            yield from self._sdk(string(row.get("kind")), row)
+        elif "observation" in row:
+            action = self._actions.pop(str(row.get("cause")), None)
             if action is not None:
                 yield from self._observation(row, action)
         elif "action" in row:
@@ -107,15 +123,66 @@ class _History:
         if self._begun:
             yield self._run.frame(EventKind.SESSION_END, self._at)
 
-    def _action(self, row: dict[str, object]) -> Iterator[Step]:
-        at = self._clock(row)
+    def _begin(self, at: int) -> Iterator[Step]:
         if not self._begun:
             self._begun = True
             yield self._run.frame(EventKind.SESSION_START, at)
+
+    def _sdk(self, kind: str, row: dict[str, object]) -> Iterator[Step]:
+        at = self._clock(row)
+        yield from self._begin(at)
+        match kind:
+            case "ActionEvent":
+                self._actions[string(row.get("tool_call_id")) or str(row.get("id"))] = row
+            case "MessageEvent" if row.get("source") == "user":
+                yield self._run.prompt(plain(mapping(row.get("llm_message")).get("content")), at)
+            case "Condensation":
+                yield self._run.frame(EventKind.COMPACTION, at)
+            case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation":
+                key = string(row.get("tool_call_id")) or str(row.get("action_id"))
+                action = self._actions.pop(key, None)
+                if action is not None and row.get("tool_name") not in ("finish",):
+                    yield from self._sdk_result(kind, row, action, at)
+            case _:
+                pass
+
+    def _sdk_result(
+        self, kind: str, row: dict[str, object], action: dict[str, object], at: int
+    ) -> Iterator[Step]:
+        seen = mapping(row.get("observation"))
+        code = integer(seen.get("exit_code", mapping(seen.get("metadata")).get("exit_code")))
+        code = None if code == -1 else code
+        given = mapping(action.get("tool_call")).get("arguments")
+        arguments = mapping(parsed(given)) if isinstance(given, str) else mapping(given)
+        if not arguments:
+            arguments = {
+                k: v for k, v in mapping(action.get("action")).items() if k != "kind" and v is not None
+            }
+        call = Call(
+            string(action.get("tool_name")),
+            arguments,
+            string(action.get("tool_call_id")),
+            string(action.get("llm_response_id")),
+            microseconds(action.get("timestamp")),
+        )
+        yield from self._run.result(
+            call,
+            plain(seen.get("content")) or string(row.get("error")) or string(row.get("rejection_reason")),
+            at=at,
+            is_error=True
+            if kind == "AgentErrorEvent"
+            else (flag(seen.get("is_error")) if code is None else code != 0),
+            exit_code=code,
+            interrupted=kind == "UserRejectObservation",
+        )
+
+    def _action(self, row: dict[str, object]) -> Iterator[Step]:
+        at = self._clock(row)
+        yield from self._begin(at)
         if row.get("action") == "message" and row.get("source") == "user":
             yield self._run.prompt(string(mapping(row.get("args")).get("content")), at)
-        elif row.get("source") != "user" and row.get("action") not in _FRAMES:
-            self._actions[row.get("id")] = row
+        elif row.get("source") != "user" and string(row.get("action")) not in _FRAMES:
+            self._actions[str(row.get("id"))] = row
         elif row.get("action") == "condensation":
             yield self._run.frame(EventKind.COMPACTION, at)
 
