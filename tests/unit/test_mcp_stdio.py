@@ -228,6 +228,18 @@ def test_what_was_asked_before_stdin_closed_is_answered(own_client: RawClient) -
     assert own_client.close() == 0
 
 
+def test_a_call_that_hangs_does_not_keep_the_server_alive_without_its_client(
+    script: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    with RawClient([sys.executable, str(script)], env={**environment, "PATIENCE": "0.2"}) as client:
+        client.open()
+        never = str(tmp_path / "never")
+        client.request("tools/call", {"name": "note", "arguments": {"word": "a", "after": never}})
+        client.ask("ping")
+        assert client.close() == 1
+        assert "still runs" in client.stderr
+
+
 def test_a_last_line_without_a_newline_is_answered(script: Path, environment: dict[str, str]) -> None:
     line = (
         b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",'

@@ -36,7 +36,6 @@ MAX_LINE = 16 * 1024 * 1024
 _CHUNK = 1 << 16
 _KEPT = 1 << 16
 _SLOTS = 64
-_DRAIN_SECONDS = 5.0
 # Kept in arrival order, one at a time: a client that writes "record, record, fetch" without waiting means it so.
 _ORDERED = frozenset({"tools/call", "resources/read"})
 # Open for as long as the client listens: nothing waits for its end.
@@ -101,22 +100,24 @@ def _take(fd: int) -> int:
     return private
 
 
-def run_stdio(server: FastMCP) -> None:
+def run_stdio(server: FastMCP, *, patience: float = 5.0) -> None:
     """Serve on stdin and stdout until stdin closes or the client is gone.
 
     Every request line gets an answer: one that the SDK would drop is repaired or refused with its id (see
     `vlk2.mcp.line`), lines over `MAX_LINE` are refused. Tool calls and resource reads run one at a time in
-    the order they came. What had been asked before stdin closed is still answered, for at most 5 seconds.
+    the order they came. What had been asked before stdin closed is still answered, for at most `patience`
+    seconds; a call that hangs for three times as long takes the process down with it (exit status 1), so that
+    no server outlives its client.
     """
     wire = claim()
     import anyio
 
     gc.freeze()
     gc.enable()
-    anyio.run(_serve, server, wire)
+    anyio.run(_serve, server, wire, patience)
 
 
-async def _serve(server: FastMCP, wire: Wire) -> None:
+async def _serve(server: FastMCP, wire: Wire, patience: float) -> None:
     import asyncio
 
     from fastmcp.server.context import reset_transport, set_transport
@@ -126,7 +127,7 @@ async def _serve(server: FastMCP, wire: Wire) -> None:
     token = set_transport("stdio")
     try:
         async with server._lifespan_manager():  # pyright: ignore[reportPrivateUsage]
-            session = _Session(wire, asyncio.get_running_loop())
+            session = _Session(wire, asyncio.get_running_loop(), patience)
             session.start()
             try:
                 await low.run(session.inbound, session, low.create_initialization_options())
@@ -203,11 +204,13 @@ class _Session:
     pauses, so that neither a flood of requests nor a client that reads nothing can fill the memory.
     """
 
-    def __init__(self, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, wire: Wire, loop: asyncio.AbstractEventLoop, patience: float) -> None:
         import anyio
 
         self._wire = wire
         self._loop = loop
+        self._patience = patience
+        self._finished = threading.Event()
         self._to_server: MemoryObjectSendStream[SessionMessage | Exception]
         self.inbound: MemoryObjectReceiveStream[SessionMessage | Exception]
         self._to_server, self.inbound = anyio.create_memory_object_stream(math.inf)
@@ -227,7 +230,8 @@ class _Session:
     def finish(self) -> None:
         """Write out what is still to be written. The reader may stay blocked: it is a daemon."""
         self._out.put(None)
-        self._writer.join(_DRAIN_SECONDS)
+        self._writer.join(self._patience)
+        self._finished.set()
 
     # Reading: the thread blocks in the system, judges the line, and hands it to the loop.
 
@@ -243,6 +247,10 @@ class _Session:
         except RuntimeError:
             # The loop has closed: nobody is left to hand a line to.
             return
+        if not self._finished.wait(3 * self._patience):
+            # A thread cannot be stopped from outside, and Python waits for its threads before it exits.
+            _log.warning("stdin is closed and a call still runs: giving it up")
+            os._exit(1)
 
     def _chunk(self) -> bytes:
         try:
@@ -331,7 +339,7 @@ class _Session:
     def _end_of_input(self) -> None:
         self._ended = True
         if self._open:
-            self._loop.call_later(_DRAIN_SECONDS, self._to_server.close)
+            self._loop.call_later(self._patience, self._to_server.close)
         else:
             self._to_server.close()
 
