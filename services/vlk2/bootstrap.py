@@ -14,13 +14,15 @@ from vlk2.ports import Owner, Redactor, Store, TokenCounter
 
 if TYPE_CHECKING:
     from vlk2.app.consolidate import Done
-    from vlk2.app.fetch_context import Rendered
+    from vlk2.domain.context import Rendered
     from vlk2.app.forget import Forgotten
     from vlk2.app.pin import Pinned
     from vlk2.app.recall import Recalled
     from vlk2.app.record import Recorded
     from vlk2.app.revoke import Revoked
+    from vlk2.app.show import Status, Story
     from vlk2.app.time_travel import Travelled
+    from vlk2.domain.entry import Entry
     from vlk2.domain.event import Event
     from vlk2.domain.observation import Outcome
     from vlk2.settings import Settings
@@ -223,6 +225,21 @@ class Memory:
         return forget(
             self.store, self.owner, entry_id, reason, now=self.clock(), mask=self.mask, actor=self.actor
         )
+
+    def list_state(self, state: str, limit: int = 100) -> list[Entry]:
+        from vlk2.app.show import list_state
+
+        return list_state(self.store, self.owner, state, limit=limit, now=self.clock())
+
+    def story(self, entry_id: str) -> Story:
+        from vlk2.app.show import story
+
+        return story(self.store, self.owner, entry_id, now=self.clock())
+
+    def status(self) -> Status:
+        from vlk2.app.show import status
+
+        return status(self.store, self.owner, now=self.clock())
 
     def run_cycle(self) -> list[Done] | None:
         """One tick of the cycle over every timeline that is due; None where another process has this tick."""
