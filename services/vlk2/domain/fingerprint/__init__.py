@@ -8,8 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vlk2.domain.fingerprint.engine import Explanation
     from vlk2.domain.fingerprint.rows import Table
-    from vlk2.domain.observation import Diagnosis
+    from vlk2.domain.observation import Diagnosis, Fingerprint
 
 ALGORITHM = "1"
 """The version that every signature begins with; any change of output is a new one."""
@@ -34,6 +37,46 @@ def diagnose(
     from vlk2.domain.fingerprint import engine
 
     return engine.diagnose(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+
+
+def explain(
+    text: str,
+    *,
+    is_error: bool | None = None,
+    exit_code: int | None = None,
+    action: str = "",
+    extra: Table | None = None,
+) -> Explanation:
+    """The same decision as `diagnose`, with its reasons: the row, the template, the masks, the other candidates."""
+    from vlk2.domain.fingerprint import engine
+
+    return engine.explain(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+
+
+def own_rows(rows: Sequence[Mapping[str, object]]) -> Table:
+    """The table of a project's own rows, for `extra`. Raises InvalidInput that names the row and what is wrong."""
+    from vlk2.domain.fingerprint import project_rows
+
+    return project_rows.own_rows(rows)
+
+
+def repeat(tool: str, call: str) -> Fingerprint:
+    """The failure `call/repeat`: the same call with the same result, without any error.
+
+    `call` names the identical call (its keyed hash, or the command); it is the one symbol.
+    """
+    from hashlib import sha256
+
+    from vlk2.domain.observation import Fingerprint
+
+    digest = sha256(f"call\nrepeat\n{tool}".encode("utf-8", "replace")).hexdigest()[:12]
+    return Fingerprint(
+        language="call",
+        type="repeat",
+        signature=f"{ALGORITHM}:call:repeat:{digest}",
+        symbols=(call,),
+        headline=f"{tool}: the same call with the same result",
+    )
 
 
 def wildcard(signature: str) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
 from vlk2.domain.fingerprint import ALGORITHM, masks, tables, unknown
+from vlk2.domain.fingerprint.masks import Masked
 from vlk2.domain.fingerprint.page import Page
 from vlk2.domain.fingerprint.rows import LOOSE, TRAILER, WARNING, Found, Row, Table
+from vlk2.domain.fingerprint.transience import waits
 from vlk2.domain.fingerprint.verdict import Verdict, exit_said, judge
 from vlk2.domain.observation import Diagnosis, Failing, Fingerprint, Outcome
 from vlk2.domain.text import normalise
 
+_SHORT = 2_000  # longer than any complaint of a command that was asked to show something
 _MOST = 400  # members of a failing set; an output with more is a repeat of few kinds
 
 
@@ -78,7 +82,7 @@ def read(text: str, extra: Table | None = None) -> Reading:
     return Reading(page, found)
 
 
-def _choose(found: list[Found]) -> Found:
+def _choose(found: Sequence[Found]) -> Found:
     best = found[0]
     for one in found[1:]:
         if one.rank > best.rank or (one.rank == best.rank and one.line < best.line):
@@ -103,16 +107,19 @@ class _Named(NamedTuple):
     type: str
     body: str
     symbols: tuple[str, ...]
+    masked: tuple[Masked, ...] = ()
 
 
-def _name(one: Found, page: Page) -> _Named:
+def _name(one: Found, page: Page, *, explain: bool = False) -> _Named:
     if one.language == "text" or not (one.strong or one.message):
-        text, symbols = unknown.template(one.message or page.lines[one.line])
+        made = unknown.template(one.message or page.lines[one.line], explain=explain)
     else:
-        made = masks.template(one.message)
-        text, symbols = made.text, made.symbols
-    body = text + "\n" + masks.template(one.detail).text if one.detail else text
-    return _Named(one.type or _slug(text), body, one.symbols + symbols)
+        made = masks.template(one.message, explain=explain)
+    body, masked = made.text, made.masked
+    if one.detail:
+        detail = masks.template(one.detail, explain=explain)
+        body, masked = body + "\n" + detail.text, masked + detail.masked
+    return _Named(one.type or _slug(made.text), body, one.symbols + made.symbols, masked)
 
 
 def _fingerprint(one: Found, page: Page) -> Fingerprint:
@@ -124,11 +131,11 @@ def _fingerprint(one: Found, page: Page) -> Fingerprint:
         symbols=named.symbols,
         headline=(one.headline or page.lines[one.line]).strip()[:300],
         specific=one.specific,
-        transient=one.transient,
+        transient=waits(one, one.headline or page.lines[one.line]),
     )
 
 
-def _failing(found: list[Found], headline: Found, page: Page) -> frozenset[Failing]:
+def _failing(found: Sequence[Found], headline: Found, page: Page) -> frozenset[Failing]:
     floor = LOOSE + 1 if headline.rank > LOOSE else TRAILER + 1 if headline.rank > TRAILER else 0
     members: set[Failing] = set()
     for one in found:
@@ -141,12 +148,83 @@ def _failing(found: list[Found], headline: Found, page: Page) -> frozenset[Faili
     return frozenset(members)
 
 
-def _unknown_tool(page: Page, exit_code: int | None, action: str) -> Found:
+def _unknown_tool(page: Page, exit_code: int | None) -> Found:
     index = unknown.headline(page)
     if index < 0:
         kind = f"exit {exit_code}" if exit_code is not None else "failure"
         return Found("silent", TRAILER, "text", kind, "", 0, headline=kind)
     return Found("unknown", LOOSE, "text", "", page.lines[index], index, strong=False)
+
+
+class Candidate(NamedTuple):
+    """A diagnostic that was recognised: by which row, of which rank, on which line (from 1), and its text."""
+
+    row: str
+    rank: int
+    line: int
+    language: str
+    type: str
+    text: str
+
+
+class Explanation(NamedTuple):
+    """Why a text is the failure that it is said to be: for `vlk2 fingerprint --explain` and wrong-row reports.
+
+    `row` is the table row of the headline ("" where there is no failure), `template` what its signature hashes,
+    `masked` every replacement that made it, `candidates` all that was recognised, best first.
+    """
+
+    diagnosis: Diagnosis
+    verdict: str
+    row: str
+    template: str
+    masked: tuple[Masked, ...]
+    candidates: tuple[Candidate, ...]
+
+
+class _Decision(NamedTuple):
+    verdict: Verdict
+    outcome: Outcome
+    page: Page | None = None
+    found: tuple[Found, ...] = ()
+    headline: Found | None = None
+
+
+_OWN_WORDS = frozenset(["shell", "git", "agent"])
+
+
+def _complaint(reading: Reading) -> list[Found]:
+    """What a command that only looks, or answers by its status, says of its own failure: a short output that
+    begins with a complaint. Anything longer is what it was asked to show."""
+    if len(reading.page.lines) > 6:
+        return []
+    return [one for one in reading.found if one.strong and one.language in _OWN_WORDS and one.line < 3]
+
+
+def _decide(
+    text: str, is_error: bool | None, exit_code: int | None, action: str, extra: Table | None
+) -> _Decision:
+    if exit_code is None:
+        exit_code = exit_said(text)
+    verdict = judge(is_error=is_error, exit_code=exit_code, action=action)
+    if verdict is Verdict.STOPPED:
+        return _Decision(verdict, Outcome.UNKNOWN)
+    if verdict is Verdict.SUCCEEDED or (verdict is Verdict.LOOKED and (is_error is False or exit_code == 0)):
+        return _Decision(verdict, Outcome.SUCCESS)
+    if verdict in (Verdict.LOOKED, Verdict.ANSWERED) and len(text) > _SHORT:
+        return _Decision(verdict, Outcome.UNKNOWN)
+    reading = read(text, extra)
+    found = reading.found
+    if verdict in (Verdict.LOOKED, Verdict.ANSWERED):
+        found = _complaint(reading)
+        if not found:
+            return _Decision(verdict, Outcome.UNKNOWN, reading.page)
+    elif verdict is not Verdict.FAILED and not any(one.strong for one in found):
+        quiet = Outcome.SUCCESS if verdict is Verdict.HIDDEN else Outcome.UNKNOWN
+        return _Decision(verdict, quiet, reading.page, tuple(found))
+    if not found:
+        found = [_unknown_tool(reading.page, exit_code)]
+    return _Decision(verdict, Outcome.FAILURE, reading.page, tuple(found), _choose(found))
 
 
 def diagnose(
@@ -158,22 +236,36 @@ def diagnose(
     extra: Table | None = None,
 ) -> Diagnosis:
     """See `vlk2.domain.fingerprint.diagnose`."""
-    text = normalise(text)
-    if exit_code is None:
-        exit_code = exit_said(text)
-    verdict = judge(is_error=is_error, exit_code=exit_code, action=action)
-    if verdict in (Verdict.STOPPED, Verdict.ANSWERED):
-        return Diagnosis(Outcome.UNKNOWN)
-    if verdict is Verdict.SUCCEEDED:
-        return Diagnosis(Outcome.SUCCESS)
-    if verdict is Verdict.LOOKED:
-        said = is_error is False or exit_code == 0
-        return Diagnosis(Outcome.SUCCESS if said else Outcome.UNKNOWN)
-    reading = read(text, extra)
-    if verdict is not Verdict.FAILED and not any(one.strong for one in reading.found):
-        return Diagnosis(Outcome.SUCCESS if verdict is Verdict.HIDDEN else Outcome.UNKNOWN)
-    found = reading.found or [_unknown_tool(reading.page, exit_code, action)]
-    headline = _choose(found)
+    decision = _decide(normalise(text), is_error, exit_code, action, extra)
+    if decision.headline is None or decision.page is None:
+        return Diagnosis(decision.outcome)
     return Diagnosis(
-        Outcome.FAILURE, _fingerprint(headline, reading.page), _failing(found, headline, reading.page)
+        decision.outcome,
+        _fingerprint(decision.headline, decision.page),
+        _failing(decision.found, decision.headline, decision.page),
     )
+
+
+def explain(
+    text: str,
+    *,
+    is_error: bool | None = None,
+    exit_code: int | None = None,
+    action: str = "",
+    extra: Table | None = None,
+) -> Explanation:
+    """See `vlk2.domain.fingerprint.explain`."""
+    diagnosis = diagnose(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+    decision = _decide(normalise(text), is_error, exit_code, action, extra)
+    page, headline = decision.page, decision.headline
+    order = sorted(decision.found, key=lambda one: (-one.rank, one.line))
+    candidates = tuple(
+        Candidate(one.row, one.rank, one.line + 1, one.language, one.type, page.lines[one.line].strip()[:300])
+        for one in order
+        if page is not None
+    )
+    verdict = decision.verdict.name.lower()
+    if page is None or headline is None:
+        return Explanation(diagnosis, verdict, "", "", (), candidates)
+    named = _name(headline, page, explain=True)
+    return Explanation(diagnosis, verdict, headline.row, named.body, named.masked, candidates)

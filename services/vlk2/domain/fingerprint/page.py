@@ -35,8 +35,19 @@ _FIRST = frozenset("0123456789[# ")
 
 
 _HARNESS = frozenset(
-    ["<output>", "</output>", "<stdout>", "</stdout>", "<stderr>", "</stderr>", "<warning>", "</warning>"]
-    + ["Output:", "STDOUT:", "STDERR:", "<system>", "</system>", "<error>", "</error>"]
+    [
+        *(
+            "<output>",
+            "</output>",
+            "<stdout>",
+            "</stdout>",
+            "<stderr>",
+            "</stderr>",
+            "<warning>",
+            "</warning>",
+        ),
+        *("Output:", "STDOUT:", "STDERR:", "<system>", "</system>", "<error>", "</error>"),
+    ]
 )
 
 
@@ -71,7 +82,7 @@ def strip_prefix(line: str) -> str:
 
 
 class Line(NamedTuple):
-    index: int
+    at: int
     text: str
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from vlk2.domain.fingerprint.masks import Masked, Template
 from vlk2.domain.fingerprint.page import Page
 
 MASK = "<*>"
@@ -118,26 +119,37 @@ def _symbol(word: str) -> str:
     return name if name and digits <= 2 and len(name) <= 80 and any(char.isalpha() for char in name) else ""
 
 
-def template(line: str) -> tuple[str, tuple[str, ...]]:
+def template(line: str, *, explain: bool = False) -> Template:
     """The template of a line of an unknown tool, and the names that it quotes or reaches by a path."""
     if len(line) > _LINE_LIMIT:
         line = line[:_LINE_LIMIT]
     out: list[str] = []
     symbols: list[str] = []
+    masked: list[Masked] = []
     before = ""
     words = line.split()
     last = len(words) - 1
     for at, word in enumerate(words):
         if word.isalpha():
             put = word
-            if word in _DATES or before in _NAMED_AFTER or (
-                before == "for" and at < last and (words[at + 1] in _AFTER_NAME or words[at + 1][0] == "[")
+            if (
+                word in _DATES
+                or before in _NAMED_AFTER
+                or (
+                    before == "for"
+                    and at < last
+                    and (words[at + 1] in _AFTER_NAME or words[at + 1][0] == "[")
+                )
             ):
                 put = MASK
             elif word in _UNITS and out and out[-1] == MASK:
                 before = word
                 continue
-            elif before == "=" or (word in _VALUES and before[-1:] in ":=") or (len(word) >= 8 and not word.strip("abcdef")):
+            elif (
+                before == "="
+                or (word in _VALUES and before[-1:] in ":=")
+                or (len(word) >= 8 and not word.strip("abcdef"))
+            ):
                 put = MASK
         else:
             put = _token(word)
@@ -153,6 +165,8 @@ def template(line: str) -> tuple[str, tuple[str, ...]]:
                 name = _symbol(word)
                 if name:
                     symbols.append(name)
+        if explain and put != word:
+            masked.append(Masked("token", word, put))
         if put == MASK and out and out[-1] in (MASK, MASK + ","):
             out[-1] = MASK
         elif put == MASK + "," and out and out[-1] in (MASK, MASK + ","):
@@ -160,4 +174,4 @@ def template(line: str) -> tuple[str, tuple[str, ...]]:
         else:
             out.append(put)
         before = word
-    return " ".join(out), tuple(symbols)
+    return Template(" ".join(out), tuple(symbols), tuple(masked))

@@ -23,15 +23,118 @@ class Verdict(Enum):
 
 _STOPPED = frozenset({130, 143})
 _ANSWERS = frozenset(
-    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "which", "type", "pgrep", "pidof", "lsof", "fuser", "zgrep", "sdiff", "jq", "expr", "pkill", "killall"]
+    [
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "ag",
+        "ack",
+        "diff",
+        "cmp",
+        "test",
+        "[",
+        "[[",
+        "which",
+        "type",
+        "pgrep",
+        "pidof",
+        "lsof",
+        "fuser",
+        "zgrep",
+        "sdiff",
+        "jq",
+        "expr",
+        "pkill",
+        "killall",
+    ]
 )
 _READERS = frozenset(
-    ["cat", "head", "tail", "less", "more", "bat", "sed", "awk", "grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "ls", "tree", "wc", "sort", "uniq", "cut", "nl", "tac", "od", "xxd", "hexdump", "strings", "diff", "cmp", "file", "stat", "jq", "yq", "zcat", "zgrep", "xmllint", "column", "fold", "view", "git-show"]
+    [
+        "cat",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "bat",
+        "sed",
+        "awk",
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "ag",
+        "ack",
+        "find",
+        "fd",
+        "ls",
+        "tree",
+        "wc",
+        "sort",
+        "uniq",
+        "cut",
+        "nl",
+        "tac",
+        "od",
+        "xxd",
+        "hexdump",
+        "strings",
+        "diff",
+        "cmp",
+        "file",
+        "stat",
+        "jq",
+        "yq",
+        "zcat",
+        "zgrep",
+        "xmllint",
+        "column",
+        "fold",
+        "view",
+        "git-show",
+    ]
 )
 _READING_TOOLS = frozenset(
-    ["read", "view", "open", "cat", "grep", "glob", "ls", "search", "find", "webfetch", "websearch", "fetch", "readfile", "read_file", "viewfile", "list_directory", "list_dir", "searchtext", "search_file_content", "glob_files", "read_many_files", "web_fetch", "web_search", "codebase_search", "grep_search", "file_search", "open_file", "scroll_up", "scroll_down", "search_dir", "search_file", "find_file", "notebookread", "todoread"]
+    [
+        "read",
+        "view",
+        "open",
+        "cat",
+        "grep",
+        "glob",
+        "ls",
+        "search",
+        "find",
+        "webfetch",
+        "websearch",
+        "fetch",
+        "readfile",
+        "read_file",
+        "viewfile",
+        "list_directory",
+        "list_dir",
+        "searchtext",
+        "search_file_content",
+        "glob_files",
+        "read_many_files",
+        "web_fetch",
+        "web_search",
+        "codebase_search",
+        "grep_search",
+        "file_search",
+        "open_file",
+        "scroll_up",
+        "scroll_down",
+        "search_dir",
+        "search_file",
+        "find_file",
+        "notebookread",
+        "todoread",
+    ]
 )
-_GIT_READS = frozenset(["show", "log", "diff", "blame", "grep", "cat-file", "ls-files", "ls-tree", "reflog", "shortlog"])
+_GIT_READS = frozenset(
+    ["show", "log", "diff", "blame", "grep", "cat-file", "ls-files", "ls-tree", "reflog", "shortlog"]
+)
 
 
 @cache
@@ -90,10 +193,26 @@ def _split(action: str) -> tuple[str, str]:
 
 
 def _shell(tool: str) -> bool:
-    return (
-        tool.lower()
-        in ["bash", "shell", "terminal", "run", "execute", "exec", "run_shell_command", "execute_bash", "sh", "zsh", "cmd", "powershell", "execute_command", "run_terminal_cmd", "local_shell", "container.exec", "shell_command", "exec_command"]
-    )
+    return tool.lower() in [
+        "bash",
+        "shell",
+        "terminal",
+        "run",
+        "execute",
+        "exec",
+        "run_shell_command",
+        "execute_bash",
+        "sh",
+        "zsh",
+        "cmd",
+        "powershell",
+        "execute_command",
+        "run_terminal_cmd",
+        "local_shell",
+        "container.exec",
+        "shell_command",
+        "exec_command",
+    ]
 
 
 def _reads(program: str, argument: str) -> bool:

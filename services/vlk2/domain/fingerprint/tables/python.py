@@ -67,9 +67,10 @@ def _one_traceback(page: Page, start: int) -> tuple[Found, int, bool] | None:
                 file = quoted[1] if len(quoted) > 2 else ""
                 function = body.rpartition(", in ")[2] if ", in " in body else ""
                 source = lines[index + 1][margin:].strip() if index + 1 < len(lines) else ""
-        elif body.strip() and not body.startswith((" ", "\t")):
-            if file or exception(body) is not None or index > start + 20:
-                break  # until the first frame, what the program printed may stand in between
+        elif (body.strip() and not body.startswith((" ", "\t"))) and (
+            file or exception(body) is not None or index > start + 20
+        ):
+            break  # until the first frame, what the program printed may stand in between
         index += 1
     if index >= len(lines):
         return None
@@ -218,7 +219,7 @@ def _blocks(page: Page) -> list[Found]:
             runs.append(run)
             run = []
         head = _test_name(line)
-        if head or line.startswith("=====") or line.startswith("FAILED "):
+        if head or line.startswith(("=====", "FAILED ")):
             close()
             runs, place, test = [], None, head or test
         elif runs and place is None and line:
