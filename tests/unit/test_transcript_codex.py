@@ -325,6 +325,20 @@ def test_calls_before_the_first_output_are_one_message(tmp_path: Path):
     assert one == two != three
 
 
+def test_items_that_bear_the_id_of_a_call_are_its_own(tmp_path: Path):
+    steps = replayed(
+        tmp_path,
+        meta(),
+        shell(1, "c1", "a", "exec_command"),
+        shell(1, "c2", "b", "exec_command"),
+        command(2, "b", 3, id="c2"),
+        command(2, "a", 0, id="c1"),
+        output(3, "c1", "out a"),
+        output(3, "c2", "out b"),
+    )
+    assert ran(steps) == [("exec_command: a", 0, False, "out a"), ("exec_command: b", 3, True, "out b")]
+
+
 def test_a_repeated_token_count_is_counted_once(tmp_path: Path):
     def count(second: int, total: int, last: int) -> Row:
         return event(

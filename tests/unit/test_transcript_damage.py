@@ -173,23 +173,7 @@ ROWS: dict[str, list[Any]] = {
     "tau-bench": [[{"task_id": 1, "trial": 0, "traj": CHAT}]],
 }
 
-ODD: list[object] = [
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    1e308,
-    10**30,
-    "",
-    "x",
-    [],
-    {},
-    ["x"],
-    [[]],
-    {"x": 1},
-    "2026-13-99",
-]
+ODD: list[object] = [None, True, 1.5, 10**30, "x", [], ["x"], {"x": 1}, "2026-13-99"]
 
 
 def damaged(value: Any) -> Iterator[Any]:

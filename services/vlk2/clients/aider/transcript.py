@@ -35,11 +35,11 @@ def steps(source: Source) -> Iterator[Step]:
             if turn is not None:
                 yield from turn.close()
                 turn = None
-            at = microseconds(line.removeprefix(_START).strip()) or at
             if run is not None:
                 yield run.frame(EventKind.SESSION_END, at)
+            at = microseconds(line.removeprefix(_START).strip()) or at
             name = f"{source.stem}#{sessions}"
-            run = tape.run(name, session=name, worktree=str(source.path.parent))
+            run = tape.run(name, session=name, worktree=str(source.path.absolute().parent))
             sessions += 1
             yield run.frame(EventKind.SESSION_START, at)
         elif run is None:

@@ -94,7 +94,7 @@ class _Reader:
         return False
 
     def _run(self, row: dict[str, object]) -> tuple[Run, list[Step]]:
-        session = string(row.get("sessionId")) or self._source.stem
+        session = string(row.get("sessionId")) or string(row.get("session_id")) or self._source.stem
         subagent = string(row.get("agentId"))
         if row.get("isSidechain") is True and not subagent:
             subagent = self._root(row)

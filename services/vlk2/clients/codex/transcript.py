@@ -186,7 +186,8 @@ class _Reader:
         elif what == "token_count":
             self._usage(mapping(payload.get("info")))
         elif what == "exec_command_end":
-            self._ends[string(payload.get("call_id"))] = payload
+            if string(payload.get("call_id")) in self._calls:
+                self._ends[string(payload.get("call_id"))] = payload
         elif what == "context_compacted":
             if not self._compacted:
                 yield self._run.frame(EventKind.COMPACTION, at)
@@ -257,8 +258,8 @@ class _Reader:
             return
         self._done.add(use_id)
         end = self._ends.pop(use_id, {})
-        items, self._items = self._items, []
         script = call.tool == "exec" and call.command is not None
+        items = self._items_of(use_id, script=script)
         if script and items:
             yield from self._commands(call, items, payload.get("output"))
             return
@@ -274,6 +275,15 @@ class _Reader:
         if script:
             call = _unscripted(call)
         yield from self._run.result(call, text, at=at, is_error=is_error, exit_code=exit_code)
+
+    def _items_of(self, use_id: str, *, script: bool) -> list[tuple[dict[str, object], int]]:
+        """The items completed during a call: those that bear its id; without one, all since a script began, or
+        all of a call that was the only one open."""
+        own = [item for item in self._items if item[0].get("id") == use_id]
+        if not own and (script or not self._calls):
+            own = self._items
+        self._items = [item for item in self._items if item not in own] if self._calls else []
+        return own
 
     def _commands(
         self, call: Call, items: list[tuple[dict[str, object], int]], output: object
