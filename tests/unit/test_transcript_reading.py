@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 from types import ModuleType
 
@@ -127,6 +128,20 @@ def test_progress_tells_the_bytes_consumed_up_to_the_size_of_the_file(tmp_path: 
     assert len(told) >= 4
     assert told == sorted(told)
     assert told[-1] == reading.size == path.stat().st_size
+
+
+def test_memory_does_not_grow_with_the_length_of_a_session(tmp_path: Path):
+    def peak(count: int) -> int:
+        path = put(tmp_path, lines(*(step(i, observation="y" * 10_000) for i in range(count))))
+        tracemalloc.start()
+        try:
+            assert sum(1 for _ in read(path)) == count + 1
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(1)
+    assert peak(800) < peak(40) + 100_000
 
 
 def test_a_file_is_read_by_its_content_whatever_its_name(tmp_path: Path):

@@ -112,8 +112,10 @@ class Source:
             raise InvalidInput(
                 f"{self.path}: is one JSON document of more than {MAX_DOCUMENT >> 20} MiB, expected a smaller one"
             )
+        text = data.decode("utf-8-sig", "replace")
+        del data
         try:
-            return json.loads(data.decode("utf-8-sig", "replace"))
+            return json.loads(text)
         except (ValueError, RecursionError) as error:
             if self._has_rows_within(400):
                 self._whole = False
