@@ -92,10 +92,8 @@ def _find(text: str) -> list[_Span]:
     for command, pattern in COMMANDS:
         if command in lower:
             _command(text, lower, command, pattern, spans)
-    if "bearer " in lower or "basic " in lower or "authorization" in lower:
-        _schemes(text, spans)
-    if "cookie" in lower:
-        _cookies(text, spans)
+    _schemes(text, lower, spans)
+    _cookies(text, lower, spans)
     _assignments(text, lower, spans)
     return [span for span in spans if not text.startswith(_MARK, span.start) or _partly_masked(text, span)]
 
@@ -340,24 +338,38 @@ def _command(text: str, lower: str, command: str, pattern: str, spans: list[_Spa
             at = lower.find(command, at + 1)
 
 
-def _schemes(text: str, spans: list[_Span]) -> None:
+def _schemes(text: str, lower: str, spans: list[_Span]) -> None:
     """`Authorization: SCHEME CREDENTIALS`, and the two common schemes without the header's name."""
-    header = _compiled(
-        r"""(?i:authorization)\\{0,4}["'\]]{0,2}(?: ?[:=] ?| ?=> ?|, ?)\\{0,4}["']?(?:[bBfFrR]["'])?"""
+    header = (
+        r"""\\{0,4}["'\]]{0,2}(?: ?[:=] ?| ?=> ?|, ?)\\{0,4}["']?(?:[bBfFrR]["'])?"""
         r"""(?i:(basic|bearer|token|apikey|api-key|digest|negotiate|ntlm|hawk|aws4-hmac-sha256|[a-z-]{2,20}key)\s{1,3})?"""
         r"""([^\s"'\\]{4,}(?:(?<=,)[^\n"'\\]*|(?<==)"[^\n]*)?)"""
     )
-    for found in header.finditer(text):
+    for found in _after(text, lower, "authorization", header):
         if found[1] is None and not (len(found[2]) >= 12 and _mixed(found[2])):
             continue
         if not _is_reference(found[2]) and found[2].lower() not in NOT_SECRET:
             spans.append(_Span(found.start(2), found.end(2), "authorization"))
-    for found in _compiled(r"(?i:\bbearer) {1,3}([A-Za-z0-9._~+/=-]{16,})").finditer(text):
+    for found in _after(text, lower, "bearer ", r" {0,2}([A-Za-z0-9._~+/=-]{16,})"):
         if _mixed(found[1]):
             spans.append(_Span(found.start(1), found.end(1), "authorization"))
-    for found in _compiled(r"(?i:\bbasic) {1,3}([A-Za-z0-9+/]{8,}={0,2})").finditer(text):
+    for found in _after(text, lower, "basic ", r" {0,2}([A-Za-z0-9+/]{8,}={0,2})"):
         if _is_basic(found[1]):
             spans.append(_Span(found.start(1), found.end(1), "authorization"))
+
+
+def _after(text: str, lower: str, word: str, pattern: str) -> list[re.Match[str]]:
+    """What follows each `word`, in whatever case it stands, and matches `pattern`."""
+    out: list[re.Match[str]] = []
+    at = lower.find(word)
+    while at >= 0:
+        end = at + len(word)
+        found = _compiled(pattern).match(text, end)
+        if found is not None:
+            out.append(found)
+            end = found.end()
+        at = lower.find(word, end)
+    return out
 
 
 def _is_basic(value: str) -> bool:
@@ -371,12 +383,12 @@ def _is_basic(value: str) -> bool:
     return b":" in plain and plain.isascii() and plain.decode().isprintable()
 
 
-def _cookies(text: str, spans: list[_Span]) -> None:
-    header = _compiled(
-        r"""(?i:\b(?:set-?)?cookie)\\{0,4}["'\]]{0,2}(?: ?[:=] ?| ?=> ?|, ?)\\{0,4}["']?"""
+def _cookies(text: str, lower: str, spans: list[_Span]) -> None:
+    header = (
+        r"""\\{0,4}["'\]]{0,2}(?: ?[:=] ?| ?=> ?|, ?)\\{0,4}["']?"""
         r"""([^\s=;:,"'\\()\[\]{}]{1,128}=(?!=)(?:"[^"\n]*")?[^\n"'\\]*)"""
     )
-    for found in header.finditer(text):
+    for found in _after(text, lower, "cookie", header):
         value = found[1].partition("=")[2].strip()
         if value and not value.startswith(_MARK) and not _is_reference(value):
             spans.append(_Span(found.start(1), found.start(1) + len(found[1].rstrip()), "cookie"))
