@@ -195,11 +195,13 @@ def parse_action(action: str) -> Command:
 def parse(tool: str, command: str, arguments: str = "") -> Command:
     """Take one call apart: `tool` is the client's own name ("" for a bare shell line).
 
-    `command` is a shell line, a path, or arguments as JSON; `arguments` the canonical JSON where the client
+    `command` is a shell line, a path, or arguments as JSON (`NO_ACTION` stands for a reply without a call); `arguments` the canonical JSON where the client
     gave it beside the command. Never raises; what it cannot read becomes a call of act OTHER.
     """
     name = tool.lower()
-    if name in _SHELLS or not name:
+    if name.startswith("no_action"):
+        return Command(Act.OTHER)
+    if is_shell(name):
         return _shell_line(command)
     short = name.rsplit("__", 1)[-1] if name.startswith("mcp__") else name
     if name in _EDITORS or short in _EDITORS:
@@ -218,6 +220,11 @@ def answers_by_exit(command: Command | str) -> bool:
     if taken.last_program == "git":
         return taken.subcommand in ("grep", "diff", "merge-base", "check-ignore")
     return taken.last_program in _ANSWERS or (not taken.is_shell and taken.act is Act.READ)
+
+
+def is_shell(tool: str) -> bool:
+    """Whether a client's tool of this name runs shell lines ("" is a bare shell line)."""
+    return not tool or tool.lower() in _SHELLS
 
 
 def _json(text: str) -> dict[str, object]:
@@ -293,7 +300,7 @@ def _editor(tool: str, command: str, arguments: str) -> Command:
 
 def _shell_line(line: str) -> Command:
     text = line.strip()
-    if not text:
+    if not text or text.startswith("NO_ACTION"):
         return Command(Act.OTHER)
     if text.startswith("edit ") and text[5:6].isdigit():
         head = text.split("\n", 1)[0]

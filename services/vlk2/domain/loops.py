@@ -6,12 +6,13 @@ looks backwards from it and never keeps a state of its own, so the same window g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from vlk2.domain.change import then
+from vlk2.domain.command import is_shell
 from vlk2.domain.fingerprint import ALGORITHM, wildcard
 from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 
@@ -118,14 +119,20 @@ def _failure(
 def _same(seen: Seen, new: Seen) -> bool:
     """Whether `seen` is the failure that `new` is: by signature and symbols.
 
-    A text that no table knows is told apart by little more than one of its lines, so it must also come from
+    Edits that fail in two files are two failures. A text that no table knows is told apart by little more than one of its lines, so it must also come from
     the same command or, from a tool that is no shell, be equal as a whole.
     """
     if seen.outcome is not Outcome.FAILURE or seen.fingerprint is None or new.fingerprint is None:
         return False
+    if seen.wanted:
+        return False
     if seen.fingerprint.key != new.fingerprint.key:
         return False
-    if new.fingerprint.language != UNRECOGNISED or seen.explicit or new.explicit:
+    if seen.explicit or new.explicit:
+        return True
+    if new.act is Act.EDIT and seen.place != new.place:
+        return False
+    if new.fingerprint.language != UNRECOGNISED:
         return True
     if seen.command and seen.command == new.command:
         return True
@@ -140,7 +147,7 @@ def _start(window: Sequence[Seen], new: Seen, since: int) -> int:
     later = new
     for index in range(len(window) - 2, -1, -1):
         seen = window[index]
-        if seen.seq <= since or (seen.call and not later.call):
+        if seen.seq <= since or (seen.command and not later.command and not later.explicit):
             return index + 1
         if seen.outcome is Outcome.SUCCESS and seen.own_status and seen.command:
             if seen.command == later.command:
@@ -267,19 +274,21 @@ def _key(seen: Seen) -> Key | None:
 def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]) -> Loop | Quiet:
     """The same call with the same result and no error.
 
-    Nothing may have changed between. Only where the result itself shows a failure, edits between do not
-    matter: they were attempts, and none of them made a difference.
+    Nothing may have changed between, with two exceptions. Where the result itself shows a failure, the
+    edits between were attempts, and none of them made a difference. And a file tool's edit that succeeds
+    again was undone between: the edits go back and forth.
     """
     if not new.call or new.explicit or new.pause or new.wanted or new.act is Act.OTHER:
         return Quiet()
     key = _repeat_key(new)
     patience = policy(key)
+    rewritten = new.act is Act.EDIT and not is_shell(new.tool)
     found = [new]
     for seen in reversed(window[:-1]):
         if seen.seq <= patience.since:
             break
         if seen.call != new.call:
-            if seen.changes and not new.complains:
+            if seen.changes and not (new.complains or rewritten):
                 break
         elif seen.outcome is Outcome.FAILURE:
             if not new.complains:
@@ -312,6 +321,26 @@ def _waits(found: Sequence[Seen]) -> bool:
         and not found[-1].complains
         and all(after.at - before.at >= POLLING_PAUSE for before, after in pairwise(found))
     )
+
+
+def contradicts(seen: Seen, evidence: Iterable[Seen]) -> bool:
+    """Whether `seen` is a success against a constraint made from `evidence` (rule 10).
+
+    It is one of the same command, with a status of its own. One edit of a file says nothing about another:
+    there only the identical call counts. Against an error-free repeat stands another result of its call.
+    """
+    if seen.outcome is not Outcome.SUCCESS or not seen.own_status or seen.complains:
+        return False
+    for met in evidence:
+        if met.outcome is not Outcome.FAILURE:
+            if seen.call and seen.call == met.call and seen.result != met.result:
+                return True
+        elif seen.act is Act.EDIT:
+            if seen.call and seen.call == met.call:
+                return True
+        elif seen.command and seen.command == met.command:
+            return True
+    return False
 
 
 def key_of(seen: Seen) -> Key | None:

@@ -33,8 +33,8 @@ def _complaint() -> re.Pattern[str]:
 @cache
 def _expected() -> re.Pattern[str]:
     return re.compile(
-        r"as expected|expected (?:error|exception|failure)|correctly (?:raised|raises|failed|rejected)"
-        r"|(?:raised|got|caught) (?:the )?expected",
+        r"\bas expected\b|\bexpected (?:error|exception|failure)\b(?!:)|\bcorrectly (?:raised|raises|failed|rejected)\b"
+        r"|\b(?:raised|got|caught) (?:the )?expected\b|\((?:expected|intended|on purpose)\)",
         re.IGNORECASE,
     )
 
@@ -48,8 +48,9 @@ def see(
     nearest manifest, "" where unknown): equal commands in two packages are two commands. Equal calls have
     equal tool, arguments and worktree; equal results are equal but for clocks, durations, addresses and ids.
     """
-    command = parse(event.tool, event.command, event.input)
-    arguments = event.input or event.command
+    if event.interrupted:
+        diagnosis = Diagnosis(Outcome.UNKNOWN)
+    command = Command(Act.OTHER) if event.explicit else parse(event.tool, event.command, event.input)
     return Seen(
         seq=seq,
         at=event.at,
@@ -58,7 +59,7 @@ def see(
         explicit=event.explicit,
         act=command.act,
         tool=event.tool,
-        call=digest("\x1f".join((event.tool, arguments, event.worktree))) if arguments else "",
+        call=digest(call) if (call := _identity(event, command)) else "",
         command=digest("\x1f".join((command.key, root))) if command.key else "",
         own_status=command.own_status,
         outcome=diagnosis.outcome,
@@ -66,7 +67,7 @@ def see(
         failing=diagnosis.failing,
         result=digest(_volatile().sub("#", event.text)),
         place=event.place or command.place,
-        wanted=_wanted(event, diagnosis, command),
+        wanted=_wanted(diagnosis),
         changes=command.changes,
         change=command.change,
         pause=round(command.pause * 1_000_000),
@@ -76,8 +77,17 @@ def see(
     )
 
 
-def _wanted(event: Event, diagnosis: Diagnosis, command: Command) -> bool:
-    """Whether the caller says itself that this failure is the one it wants to see."""
-    if diagnosis.outcome is not Outcome.FAILURE:
-        return False
-    return _expected().search(event.text) is not None
+def _identity(event: Event, command: Command) -> str:
+    """What makes two calls the identical call, "" where that is not known: an edit by its path alone is not."""
+    arguments = event.input or event.command
+    if not arguments or not (command.key or command.is_shell):
+        return ""
+    if command.act is Act.EDIT and not command.is_shell and arguments.strip() == command.place:
+        return ""
+    return "\x1f".join((event.tool, arguments, event.worktree))
+
+
+def _wanted(diagnosis: Diagnosis) -> bool:
+    """Whether the failure itself says that somebody wanted to see it."""
+    failure = diagnosis.fingerprint
+    return failure is not None and _expected().search(failure.headline) is not None
