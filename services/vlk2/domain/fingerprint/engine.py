@@ -122,8 +122,7 @@ def _name(one: Found, page: Page, *, explain: bool = False) -> _Named:
     return _Named(one.type or _slug(made.text), body, one.symbols + made.symbols, masked)
 
 
-def _fingerprint(one: Found, page: Page) -> Fingerprint:
-    named = _name(one, page)
+def _fingerprint(one: Found, named: _Named, page: Page) -> Fingerprint:
     return Fingerprint(
         language=one.language,
         type=named.type,
@@ -135,13 +134,13 @@ def _fingerprint(one: Found, page: Page) -> Fingerprint:
     )
 
 
-def _failing(found: Sequence[Found], headline: Found, page: Page) -> frozenset[Failing]:
+def _failing(found: Sequence[Found], headline: Found, of_headline: _Named, page: Page) -> frozenset[Failing]:
     floor = LOOSE + 1 if headline.rank > LOOSE else TRAILER + 1 if headline.rank > TRAILER else 0
     members: set[Failing] = set()
     for one in found:
         if one.rank < floor or (one.rank == WARNING and headline.rank != WARNING):
             continue
-        named = _name(one, page)
+        named = of_headline if one is headline else _name(one, page)
         members.add(Failing(named.type, named.symbols, one.test, masks.place(one.file)))
         if len(members) >= _MOST:
             break
@@ -239,10 +238,12 @@ def diagnose(
     decision = _decide(normalise(text), is_error, exit_code, action, extra)
     if decision.headline is None or decision.page is None:
         return Diagnosis(decision.outcome)
+    headline, page = decision.headline, decision.page
+    named = _name(headline, page)
     return Diagnosis(
         decision.outcome,
-        _fingerprint(decision.headline, decision.page),
-        _failing(decision.found, decision.headline, decision.page),
+        _fingerprint(headline, named, page),
+        _failing(decision.found, headline, named, page),
     )
 
 

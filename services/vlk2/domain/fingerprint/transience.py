@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 from vlk2.domain.fingerprint.rows import TEST, Found
 
 _STATUSES = frozenset(["401", "403", "407", "408", "425", "429"])
@@ -61,6 +64,11 @@ _SAYS = (
 )
 
 
+@cache
+def _words() -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, _SAYS)))
+
+
 def waits(one: Found, line: str) -> bool:
     """Whether `one`, printed on `line`, is of a class that waiting may cure.
 
@@ -85,5 +93,4 @@ def waits(one: Found, line: str) -> bool:
         "shell",
     ):
         return False
-    lowered = line.lower()
-    return any(words in lowered for words in _SAYS)
+    return _words().search(line.lower()) is not None

@@ -23,6 +23,7 @@ _UNITS = frozenset(
 _DATES = frozenset(
     "Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec UTC GMT CST EST PST PDT".split()  # noqa: SIM905
 )
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 _VALUES = frozenset(["true", "false", "null", "none", "True", "False", "None", "NULL", "nil", "yes", "no"])
 _DOMAINS = frozenset(
     "com net org edu gov mil io co info biz local localdomain internal lan home arpa dev app test example "  # noqa: SIM905
@@ -68,7 +69,7 @@ def _piece(found: re.Match[str]) -> str:
     text = found[0]
     if text.isalpha():
         return MASK if len(text) >= 8 and not text.strip("abcdef") else text
-    if any(char.isdigit() for char in text):
+    if len(text.translate(_NO_DIGITS)) != len(text):
         return MASK
     if "/" in text or "\\" in text:
         parts = text.replace("\\", "/").split("/")
@@ -115,8 +116,14 @@ def _symbol(word: str) -> str:
     name = word.strip("\"'`()[]{}<>,;:.!?")
     cut = max(name.rfind("/"), name.rfind("\\"))
     name = name[cut + 1 :]
-    digits = sum(char.isdigit() for char in name)
-    return name if name and digits <= 2 and len(name) <= 80 and any(char.isalpha() for char in name) else ""
+    if name.isalpha():
+        return name if len(name) <= 80 else ""
+    bare = name.translate(_NO_DIGITS)
+    return (
+        name
+        if len(name) <= 80 and len(name) - len(bare) <= 2 and not bare.isspace() and bare.strip("_-.:")
+        else ""
+    )
 
 
 def template(line: str, *, explain: bool = False) -> Template:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from vlk2.domain.fingerprint.rows import LOOSE, TOOL, TRAILER, UNCODED, Row, Table
+from vlk2.domain.fingerprint.rows import LOOSE, TOOL, TRAILER, Row, Table
 
 TABLE = Table(
     "text",
     (
-        Row("lint-code", ":", r"(?P<file>[^\s:](?:[^:\n]|:[\\/]){0,200}):\d+(?::\d+)?: (?:\[?[EWCFRI]\]? )?(?:(?:error|warning|note|style|info)\W{0,3})?\[?(?P<type>[A-Z]{1,6}\d{2,5})\]?:? (?P<message>.*)", UNCODED + 1, specific=True),
-        Row("lint-rule", "[", r"(?P<file>[^\s:](?:[^:\n]|:[\\/]){0,200}):\d+:\d+: (?:error|Error)[ :]+(?P<message>.*) \[(?P<type>[\w/@.-]+)\]$", UNCODED + 2, specific=True),
         Row("exit-said", "xit ", r"(?:.{0,80}[ (:])?(?:[Ee]xit(?:ed)?(?: with)?(?: a)?(?: non-zero)? (?:code|status)|exited with(?: exit)?(?: code| status)?)[ :]*(?P<symbol>\d+).*", TRAILER, type="exit", strong=False, fixed=True),
         Row("error-bang", "rror: ", r"(?:[\w.@/+-]{1,60}: )?(?:fatal |Fatal |internal )?(?:[Ee]rror|ERROR)(?:\[(?P<type>[\w:-]+)\])?: (?P<message>\S.*)", TOOL - 5, strong=True),
         Row("error-upper", "ERROR", r"(?:\[?ERROR\]?|\*\*\* ERROR)(?:[:!]| -) *(?P<message>\S.*)", TOOL - 6),

@@ -7,6 +7,14 @@ from vlk2.domain.fingerprint.rows import SYSTEM, Row, Table
 _STATUS = r"\bHTTP(?:S|/\d(?:\.\d)?)?(?:[ :]+|[ -](?:[Ee]rror|[Ss]tatus|[Cc]ode|[Rr]esponse)){1,4}[ :=]*"
 
 
+_REASONS = (
+    (400, "Bad Request"), (401, "Unauthorized"), (403, "Forbidden"), (404, "Not Found"), (405, "Method Not Allowed"),
+    (408, "Request Timeout"), (409, "Conflict"), (413, "Payload Too Large"), (422, "Unprocessable"),
+    (429, "Too Many Requests"), (500, "Internal Server Error"), (502, "Bad Gateway"), (503, "Service Unavailable"),
+    (504, "Gateway Time"),
+)  # fmt: skip
+
+
 def _net(name: str, guard: str, what: str, *, transient: bool = True, rank: int = SYSTEM - 2) -> Row:
     return Row(
         name,
@@ -30,7 +38,10 @@ TABLE = Table(
         Row("http-code", "status", r".*?\b[Ss]tatus(?:[ _-]?[Cc]ode)?[\"']?[ :=]+(?:of )?(?P<type>[45]\d\d)\b(?P<message>.*)", SYSTEM - 2, specific=True, strong=False),
         Row("http-requests", " Error: ", r"(?:.*?: )?(?P<type>[45]\d\d) (?:Client|Server) Error: (?P<message>.*?)(?: for url: .*)?$", SYSTEM, specific=True),
         Row("http-curl", "curl: (22)", r"curl: \(22\) .*?(?P<type>[45]\d\d)\b(?P<message>)", SYSTEM, specific=True),
-        Row("http-reason", "0", r"(?:.*?[Ee]rror:? |.*?[Ff]ailed:? |API Error:? )?\(?(?P<type>400 Bad Request|401 Unauthorized|403 Forbidden|404 Not Found|405 Method Not Allowed|408 Request Timeout|409 Conflict|413 \w+|422 Unprocessable\w*|429 Too Many Requests|500 Internal Server Error|502 Bad Gateway|503 Service (?:Temporarily )?Unavailable|504 Gateway Time-?out)\b(?P<message>.*)", SYSTEM, specific=True, strong=False),
+        *(
+            Row("http-reason", reason, r"(?:.*?[Ee]rror:? |.*?[Ff]ailed:? |API Error:? )?\(?(?P<type>" + str(status) + " " + reason + r")\b(?P<message>.*)", SYSTEM, specific=True, strong=False)
+            for status, reason in _REASONS
+        ),
         Row("http-overloaded", "verloaded", r".*?(?P<message>\boverloaded_error\b|Overloaded).*", SYSTEM - 1, type="529", specific=True, transient=True, fixed=True, strong=False),
         Row("http-rate", "ate limit", r".*?[Rr]ate limit(?:ed| exceeded| reached)?(?P<message>).*", SYSTEM - 2, type="429", specific=True, transient=True, fixed=True, strong=False),
         Row("curl", "curl: (", r"curl: \((?P<type>\d+)\) (?P<message>.*)", SYSTEM - 1, language="curl", specific=True, transient=True),

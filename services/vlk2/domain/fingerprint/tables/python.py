@@ -125,6 +125,10 @@ def _tracebacks(page: Page) -> list[Found]:
         linked = (_CAUSE in following or _HANDLING in following) and _HEAD in after
         if group:
             one = one._replace(rank=CRASH - 3)
+        if page.lines[start].startswith("    ") and any(
+            ">>> " in text for text in page.lines[max(0, start - 6) : start]
+        ):
+            one = one._replace(strong=False)  # a doctest in a source file shows what would be raised
         if linked:
             found.append(one._replace(rank=CRASH - 2))
             cause = cause or one.type
