@@ -256,6 +256,15 @@ def test_a_last_line_without_a_newline_is_answered(script: Path, environment: di
     assert done.returncode == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="closes descriptor 2 with a shell")
+def test_a_closed_stderr_harms_nothing(script: Path, environment: dict[str, str]) -> None:
+    command = ["sh", "-c", 'exec "$0" "$1" 2>&-', sys.executable, str(script)]
+    with RawClient(command, env=environment) as client:
+        client.open()
+        assert client.call("noisy")["content"][0]["text"] == "done"
+        assert client.rest() == []
+
+
 def test_the_id_of_an_unanswered_request_cannot_be_used_again(client: RawClient, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     line = raw_call(client, "same", "note", {"word": "a", "after": str(gate)})

@@ -86,7 +86,7 @@ def claim() -> Wire:
 
 
 def _take(fd: int) -> int:
-    private = os.dup(fd)
+    private = _above_standard(fd)
     try:
         other = os.open(os.devnull, os.O_RDONLY) if fd == 0 else os.dup(2)
     except OSError:
@@ -98,6 +98,17 @@ def _take(fd: int) -> int:
 
         rebind_std_handle_to_fd(fd)
     return private
+
+
+def _above_standard(fd: int) -> int:
+    """A copy of the descriptor that is none of 0, 1, 2, even where one of those was closed."""
+    copy = os.dup(fd)
+    if copy > 2:
+        return copy
+    try:
+        return _above_standard(fd)
+    finally:
+        os.close(copy)
 
 
 def run_stdio(server: FastMCP, *, patience: float = 5.0) -> None:
