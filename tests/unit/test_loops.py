@@ -271,6 +271,10 @@ def test_waiting_longer_each_time_is_not_failing_and_hammering_is():
     for _ in range(3):
         hasty.run("curl -sf https://api.example.test", busy, wait=2)
     assert hasty.loop.transient
+    roaming = Session()
+    for wait in (1, 2, 4):
+        roaming.run(f"curl -sf https://api.example.test/v{wait}", busy, wait=wait)
+    assert roaming.loop.repeats == 3
     lasting = Session()
     for wait in (1, 2, 4):
         lasting.run("pytest", KEY_ERROR, wait=wait)

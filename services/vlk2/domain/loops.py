@@ -215,7 +215,9 @@ def _asserts(member: Failing) -> bool:
 
 
 def _backs_off(found: Sequence[Seen]) -> bool:
-    """Whether each pause between the attempts is clearly longer than the one before it."""
+    """Whether one command was tried again, each time after a pause clearly longer than the one before."""
+    if not found[-1].command or any(seen.command != found[-1].command for seen in found):
+        return False
     pauses = [after.at - before.at for before, after in pairwise(found)]
     if len(pauses) < 2 or not all(pauses):
         return False
