@@ -56,7 +56,7 @@ class NewAnchor:
     threshold: int
     first_at: int
     last_at: int
-    commands: tuple[str, ...]
+    marks: tuple[str, ...]
     expires_at: int | None
     stamps: str
     evidence: tuple[int, ...]
@@ -225,6 +225,10 @@ class Timeline(Protocol):
     def add_evidence(self, constraint: Constraint, entry: Entry) -> None: ...
     def constraints(self, *, attempts: bool = True) -> list[Constraint]:
         """Every FUTURE constraint, newest first; without its attempts where those are not asked for."""
+        ...
+
+    def evidence(self, constraint: Constraint) -> list[Seen]:
+        """The observations that the constraint rests on, oldest first, at most the newest 24."""
         ...
 
     def constraint(self, entry: Entry) -> Constraint | None: ...

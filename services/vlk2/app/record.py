@@ -25,6 +25,7 @@ from vlk2.domain.recording import (
     Returned,
     Succeeded,
     decide,
+    marks_of,
     patience_for,
     standing,
 )
@@ -34,11 +35,11 @@ from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput
 from vlk2.ports import Mint, NewAnchor, Owner, Redactor, RunKey, Store, Timeline, TokenCounter
 
-WINDOW = 192
+WINDOW = 256
 TWIN_WITHIN = 10 * MINUTE
 TRANSIENT_LIFE = 30 * MINUTE
 _TWIN_AMONG = 64
-_MOST_COMMANDS = 8
+_MOST_MARKS = 48
 _MOST_EVIDENCE = 24
 _FILE_LIMIT = 400
 _COMMAND_LIMIT = 2_000
@@ -46,11 +47,13 @@ _COMMAND_LIMIT = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How this deployment records: the loop threshold, and who acts (`agent`, `hook`, `import`, …)."""
+    """How this deployment records: the loop threshold, and who acts (`agent`, `hook`, `import`, …). With
+    `archive` what is recorded goes straight to PAST: it is history, not what an agent has before it."""
 
     source: str
     threshold: int = 3
     actor: str = "agent"
+    archive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,9 @@ class Recorded:
 
     `entry_id` and `state` are None for a success, which is a row without text. `repeats` counts its failure
     so far; `constraint` is the one that holds it, `show` whether the agent is to be told its text now.
-    `retired` are the constraints that this success ended. `text` is the answer in words.
+    `retired` are the constraints that this success ended. `closed` is the loop that this very observation
+    closed, `seen` the observation as the loop rule saw it (None for a second report). `text` is the answer in
+    words.
     """
 
     entry_id: str | None
@@ -71,6 +76,8 @@ class Recorded:
     show: bool
     retired: tuple[str, ...]
     duplicate: bool
+    closed: Loop | None
+    seen: Seen | None
     text: str
 
     @property
@@ -79,7 +86,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
+class Ready:
     """An event as it may be written: normalised, masked, clipped and diagnosed."""
 
     event: Event
@@ -109,31 +116,51 @@ def record(
     record of what a hook has just recorded, add nothing and say so. InvalidInput where there is neither text
     nor verdict.
     """
-    ready = _prepare(event, mask, outcome)
-    event_key = store.digest(f"{event.client}\x1f{event.session}\x1f{event.use_id}") if event.use_id else None
-    at = min(event.at or now, now)
+    ready = prepare(event, mask, outcome)
     with store.write(owner, now) as timeline:
-        recorder = _Recorder(timeline, terms, mint, counter, stamps, now)
-        if event_key and (known := timeline.known_event(event_key)):
-            return recorder.again(known.seq, known.entry_id, ready)
-        if event.explicit and ready.diagnosis.fingerprint:
-            key = ready.diagnosis.fingerprint.key
-            if twin := timeline.untold_twin(key, now - TWIN_WITHIN, _TWIN_AMONG):
-                timeline.mark_told(twin.seq)
-                return recorder.again(twin.seq, twin.entry_id, ready)
-        run = timeline.run(RunKey(event.client, event.session, event.subagent, event.worktree), at)
-        seen = see(
-            replace(ready.event, at=at),
-            ready.diagnosis,
-            seq=timeline.next_seq(),
-            run=str(run),
-            digest=lambda text: store.digest(text)[:16],
-            root=root,
+        return record_in(
+            timeline, ready, terms, now=now, mint=mint, counter=counter, digest=store.digest, stamps=stamps, root=root
         )
-        return recorder.write(seen, ready, run, event_key, store.digest)
 
 
-def _prepare(event: Event, mask: Redactor, outcome: Outcome | None) -> _Ready:
+def record_in(
+    timeline: Timeline,
+    ready: Ready,
+    terms: Terms,
+    *,
+    now: int,
+    mint: Mint,
+    counter: TokenCounter,
+    digest: Callable[[str], str],
+    stamps: str = "{}",
+    root: str = "",
+) -> Recorded:
+    """Records a prepared event inside an open transaction; see `record`. `digest` is the store's."""
+    event = ready.event
+    event_key = digest(f"{event.client}\x1f{event.session}\x1f{event.use_id}") if event.use_id else None
+    at = min(event.at or now, now)
+    recorder = _Recorder(timeline, terms, mint, counter, stamps, now)
+    if event_key and (known := timeline.known_event(event_key)):
+        return recorder.again(known.seq, known.entry_id, ready)
+    if event.explicit and ready.diagnosis.fingerprint:
+        key = ready.diagnosis.fingerprint.key
+        if twin := timeline.untold_twin(key, now - TWIN_WITHIN, _TWIN_AMONG):
+            timeline.mark_told(twin.seq)
+            return recorder.again(twin.seq, twin.entry_id, ready)
+    run = timeline.run(RunKey(event.client, event.session, event.subagent, event.worktree), at)
+    seen = see(
+        replace(ready.event, at=at),
+        ready.diagnosis,
+        seq=timeline.next_seq(),
+        run=str(run),
+        digest=lambda text: digest(text)[:16],
+        root=root,
+    )
+    return recorder.write(seen, ready, run, event_key, digest)
+
+
+def prepare(event: Event, mask: Redactor, outcome: Outcome | None = None) -> Ready:
+    """The event as it may be written. InvalidInput where there is neither text nor verdict."""
     # Clipped twice: what a first cut tears in two (a key without its end) is cut away by the second.
     whole = normalise(clip(event.text, LOG_LIMIT + LOG_LIMIT // 2))
     masked = mask(whole)
@@ -157,7 +184,7 @@ def _prepare(event: Event, mask: Redactor, outcome: Outcome | None) -> _Ready:
     else:
         diagnosis = diagnose(text, is_error=verdict[0], exit_code=verdict[1], action=event.action)
     file = mask(normalise(event.place))[:_FILE_LIMIT]
-    return _Ready(
+    return Ready(
         event=replace(event, text=text, place=file),
         command=mask(normalise(event.command))[:_COMMAND_LIMIT],
         diagnosis=diagnosis,
@@ -179,14 +206,14 @@ class _Recorder:
         self._stamps = stamps
         self._now = now
 
-    def again(self, seq: int, entry_id: str | None, ready: _Ready) -> Recorded:
+    def again(self, seq: int, entry_id: str | None, ready: Ready) -> Recorded:
         """The answer to a second report of an observation that is held already."""
         entry = self._timeline.entry(entry_id) if entry_id else None
         window = self._timeline.window(self._timeline.chain(entry.run), WINDOW, upto=seq) if entry else []
         constraint, repeats = None, 0
         if window and window[-1].fingerprint:
             constraint = standing(window[-1], self._live())
-            verdict = decide(window, live=(), archived=lambda _: None, patience=self._patience)
+            verdict = decide(window, live=(), evidence=self._timeline.evidence, archived=lambda _: None, patience=self._patience)
             repeats = verdict.repeats if isinstance(verdict, Met | Closed) else 0
         return self._answer(
             entry,
@@ -199,20 +226,28 @@ class _Recorder:
         )
 
     def write(
-        self, seen: Seen, ready: _Ready, run: int, event_key: str | None, digest: Callable[[str], str]
+        self, seen: Seen, ready: Ready, run: int, event_key: str | None, digest: Callable[[str], str]
     ) -> Recorded:
         """Writes a new observation and acts on the decision about it."""
         timeline = self._timeline
         window = [*timeline.window(timeline.chain(run), WINDOW - 1), seen]
         decision = decide(
-            window, live=self._live(), archived=timeline.budget_archived, patience=self._patience
+            window,
+            live=self._live(),
+            evidence=timeline.evidence,
+            archived=timeline.budget_archived,
+            patience=self._patience,
         )
         fingerprint = ready.diagnosis.fingerprint
         fingerprint_pk = timeline.add_fingerprint(fingerprint) if fingerprint else None
         entry = None
         if seen.outcome is not Outcome.SUCCESS or isinstance(decision, Closed):
-            straight = isinstance(decision, Repeated | Returned)
-            entry = self._add_entry(seen, ready, run, fingerprint_pk, digest, straight=straight)
+            reason = Reason.RECORDED
+            if self._terms.archive:
+                reason = Reason.IMPORTED
+            elif isinstance(decision, Repeated | Returned):
+                reason = Reason.REPEAT
+            entry = self._add_entry(seen, ready, run, fingerprint_pk, digest, reason)
         timeline.add_observation(
             seen,
             run=run,
@@ -225,16 +260,18 @@ class _Recorder:
         timeline.touch(self._now)
         match decision:
             case Met(repeats):
-                return self._answer(entry, ready, outcome=seen.outcome, repeats=repeats)
+                return self._answer(entry, ready, outcome=seen.outcome, repeats=repeats, seen=seen)
             case Succeeded(against):
                 retired = tuple(c.entry.id for c in against if self._retire(c, ready.command))
-                return self._answer(entry, ready, outcome=seen.outcome, repeats=0, retired=retired)
+                return self._answer(
+                    entry, ready, outcome=seen.outcome, repeats=0, retired=retired, seen=seen
+                )
             case Repeated(constraint, count, show):
                 raised = self._raise(
                     constraint, seen, entry, count, shown=count if show else constraint.shown
                 )
                 return self._answer(
-                    entry, ready, outcome=seen.outcome, repeats=count, constraint=raised, show=show
+                    entry, ready, outcome=seen.outcome, repeats=count, constraint=raised, show=show, seen=seen
                 )
             case Returned(constraint, count):
                 timeline.move(
@@ -243,7 +280,7 @@ class _Recorder:
                 back = replace(constraint, entry=replace(constraint.entry, state=State.FUTURE))
                 raised = self._raise(back, seen, entry, count, shown=count)
                 return self._answer(
-                    entry, ready, outcome=seen.outcome, repeats=count, constraint=raised, show=True
+                    entry, ready, outcome=seen.outcome, repeats=count, constraint=raised, show=True, seen=seen
                 )
             case Closed(loop, threshold):
                 constraint = self._close(loop, threshold, run)
@@ -255,6 +292,8 @@ class _Recorder:
                     repeats=loop.repeats,
                     constraint=constraint,
                     show=True,
+                    closed=loop,
+                    seen=seen,
                 )
             case _:
                 assert_never(decision)
@@ -284,12 +323,11 @@ class _Recorder:
     def _add_entry(
         self,
         seen: Seen,
-        ready: _Ready,
+        ready: Ready,
         run: int,
         fingerprint: int | None,
         digest: Callable[[str], str],
-        *,
-        straight: bool,
+        reason: Reason,
     ) -> Entry:
         text = ready.event.text
         draft = Entry(
@@ -299,7 +337,7 @@ class _Recorder:
             at=seen.at,
             run=run,
             kind=Kind.LOG,
-            state=State.PAST if straight else State.PRESENT,
+            state=State.PRESENT if reason is Reason.RECORDED else State.PAST,
             content=self._timeline.add_content(digest(text), text) if text else None,
             fingerprint=seen.fingerprint,
             outcome=seen.outcome.value,
@@ -315,7 +353,7 @@ class _Recorder:
         return self._timeline.add_entry(
             replace(draft, tokens=tokens),
             fingerprint=fingerprint,
-            reason=Reason.REPEAT if straight else Reason.RECORDED,
+            reason=reason,
             actor=self._terms.actor,
         )
 
@@ -345,14 +383,13 @@ class _Recorder:
             counted=self._exact,
             pinned=False,
         )
-        commands = tuple(dict.fromkeys(seen.command for seen in loop.evidence if seen.command))
         anchor = NewAnchor(
             count=loop.repeats,
             shown=loop.repeats,
             threshold=threshold,
             first_at=loop.since,
             last_at=loop.evidence[-1].at,
-            commands=commands[-_MOST_COMMANDS:],
+            marks=marks_of(loop.evidence[-_MOST_EVIDENCE:]),
             expires_at=self._now + TRANSIENT_LIFE if loop.transient else None,
             stamps=self._stamps,
             evidence=tuple(entry.pk for entry in evidence[-_MOST_EVIDENCE:]),
@@ -365,7 +402,7 @@ class _Recorder:
             threshold=threshold,
             first_at=anchor.first_at,
             last_at=anchor.last_at,
-            commands=anchor.commands,
+            marks=anchor.marks,
             expires_at=anchor.expires_at,
             stamps=anchor.stamps,
             overrides=0,
@@ -385,13 +422,13 @@ class _Recorder:
     def _raise(
         self, constraint: Constraint, seen: Seen, entry: Entry | None, count: int, *, shown: int
     ) -> Constraint:
-        commands = tuple(dict.fromkeys((*constraint.commands, *([seen.command] if seen.command else []))))
+        marks = tuple(dict.fromkeys((*constraint.marks, *marks_of([seen]))))
         raised = replace(
             constraint,
             count=count,
             shown=shown,
             last_at=max(constraint.last_at, seen.at),
-            commands=commands[-_MOST_COMMANDS:],
+            marks=marks[-_MOST_MARKS:],
             expires_at=self._now + TRANSIENT_LIFE if constraint.expires_at is not None else None,
         )
         self._timeline.save_constraint(raised)
@@ -422,7 +459,7 @@ class _Recorder:
     def _answer(
         self,
         entry: Entry | None,
-        ready: _Ready,
+        ready: Ready,
         *,
         outcome: Outcome,
         repeats: int,
@@ -430,6 +467,8 @@ class _Recorder:
         show: bool = False,
         retired: tuple[str, ...] = (),
         duplicate: bool = False,
+        closed: Loop | None = None,
+        seen: Seen | None = None,
     ) -> Recorded:
         fingerprint = entry.fingerprint if entry else None
         if constraint and show and not constraint.attempts:
@@ -460,6 +499,8 @@ class _Recorder:
             show=show,
             retired=retired,
             duplicate=duplicate,
+            closed=closed,
+            seen=seen,
             text=text,
         )
 

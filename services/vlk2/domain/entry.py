@@ -58,7 +58,7 @@ class Constraint:
     """A constraint and its evidence.
 
     `count` is how often the failure has come, `shown` the count at which the agent was last told.
-    `commands` are the same-command keys under which it failed, the newest last. `expires_at` (microseconds UTC) is set for
+    `marks` are the same-command keys and the identical-call hashes of what failed, the newest last. `expires_at` (microseconds UTC) is set for
     transient failures. `stamps` holds the branch, HEAD, lockfile and toolchain of the evidence as JSON.
     `ended` says when and by what it once ended, as JSON, or None.
     """
@@ -69,7 +69,7 @@ class Constraint:
     threshold: int
     first_at: int
     last_at: int
-    commands: tuple[str, ...]
+    marks: tuple[str, ...]
     expires_at: int | None
     stamps: str
     overrides: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vlk2.domain.anchors import due_to_show
 from vlk2.domain.entry import Constraint, Kind
-from vlk2.domain.loops import LAST_THRESHOLD, Loop, Patience, Progress, judge
+from vlk2.domain.loops import LAST_THRESHOLD, Loop, Patience, Progress, contradicts, judge
 from vlk2.domain.observation import Key, Outcome, Seen
 
 
@@ -76,13 +76,15 @@ def decide(
     window: Sequence[Seen],
     *,
     live: Sequence[Constraint],
+    evidence: Callable[[Constraint], Sequence[Seen]],
     archived: Callable[[Key], Constraint | None],
     patience: Callable[[Key], Patience],
 ) -> Decision:
     """The decision on `window[-1]`, the new observation.
 
-    `live` are the timeline's FUTURE constraints that have not lapsed, `archived` answers the constraint of a
-    key that the budget archived, `patience` how much evidence a key needs.
+    `live` are the timeline's FUTURE constraints that have not lapsed, `evidence` answers the observations that
+    one rests on, `archived` the constraint of a key that the budget archived, `patience` how
+    much evidence a key needs.
     """
     new = window[-1]
     if new.outcome is Outcome.FAILURE and new.fingerprint is not None:
@@ -91,7 +93,7 @@ def decide(
             return Repeated(constraint, count, due_to_show(count, constraint.shown))
         if back := archived(new.fingerprint.key):
             return Returned(back, back.count + 1)
-    against = contradicted(new, live)
+    against = contradicted(new, live, evidence)
     verdict = judge(window, patience)
     if isinstance(verdict, Loop):
         for constraint in live:
@@ -122,13 +124,21 @@ def wildcard(signature: str) -> str:
     return signature.rpartition(":")[0] + ":*"
 
 
-def contradicted(new: Seen, live: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """The live constraints against which this observation is a success: the same command, with a status of
-    its own."""
-    if new.outcome is not Outcome.SUCCESS or not new.own_status or not new.command:
+def contradicted(
+    new: Seen, live: Sequence[Constraint], evidence: Callable[[Constraint], Sequence[Seen]]
+) -> tuple[Constraint, ...]:
+    """The live constraints against which this observation is a success (rule 10)."""
+    if new.outcome is not Outcome.SUCCESS:
         return ()
     return tuple(
         constraint
         for constraint in live
-        if constraint.entry.kind is Kind.LOOP and new.command in constraint.commands
+        if constraint.entry.kind is Kind.LOOP
+        and (new.command in constraint.marks or new.call in constraint.marks)
+        and contradicts(new, evidence(constraint))
     )
+
+
+def marks_of(evidence: Sequence[Seen]) -> tuple[str, ...]:
+    """The same-command keys and identical-call hashes of what failed: by them a later success is found."""
+    return tuple(dict.fromkeys(mark for seen in evidence for mark in (seen.command, seen.call) if mark))

@@ -424,7 +424,7 @@ class SqlTimeline:
             threshold=anchor.threshold,
             first_at=anchor.first_at,
             last_at=anchor.last_at,
-            commands=json.dumps(anchor.commands),
+            marks=json.dumps(anchor.marks),
             expires_at=anchor.expires_at,
             stamps=anchor.stamps,
         )
@@ -437,6 +437,10 @@ class SqlTimeline:
     def constraints(self, *, attempts: bool = True) -> list[Constraint]:
         rows = self._run.all("constraints", timeline=self.pk)
         return [self._constraint(row) if attempts else constraint_of(row, ()) for row in rows]
+
+    def evidence(self, constraint: Constraint) -> list[Seen]:
+        rows = self._run.all("evidence", anchor=constraint.entry.pk, most=24)
+        return [seen_of(row) for row in reversed(rows)]
 
     def constraint(self, entry: Entry) -> Constraint | None:
         row = self._run.one("constraint", pk=entry.pk)
@@ -462,7 +466,7 @@ class SqlTimeline:
             count=constraint.count,
             shown=constraint.shown,
             last_at=constraint.last_at,
-            commands=json.dumps(constraint.commands),
+            marks=json.dumps(constraint.marks),
             expires_at=constraint.expires_at,
         )
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from vlk2.domain.beliefs import Pattern
 from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
-from vlk2.domain.observation import Act, Failing, Fingerprint, Key, Outcome, Seen
+from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 from vlk2.domain.states import State
 
-EXPLICIT, OWN_STATUS, WANTED, CHANGES, TOLD = 1, 2, 4, 8, 16
+EXPLICIT, OWN_STATUS, WANTED, CHANGES, TOLD, COMPLAINS = 1, 2, 4, 8, 16, 32
+_CHANGE_BITS = {Change.NONE: 0, Change.PROBE: 64, Change.RESTORE: 128, Change.EDIT: 192}
+_CHANGE_OF = {bits: change for change, bits in _CHANGE_BITS.items()}
 ENTRY_COLUMNS = 22
 
 Row = Sequence[Any]
@@ -71,7 +73,7 @@ def entry_of(row: Row) -> Entry:
 
 def constraint_of(row: Row, attempts: tuple[Attempt, ...]) -> Constraint:
     """The columns of the fragments `entry` and `anchor`."""
-    count, shown, threshold, first_at, last_at, commands, expires_at, stamps, overrides, ended = row[
+    count, shown, threshold, first_at, last_at, marks, expires_at, stamps, overrides, ended = row[
         ENTRY_COLUMNS : ENTRY_COLUMNS + 10
     ]
     return Constraint(
@@ -81,7 +83,7 @@ def constraint_of(row: Row, attempts: tuple[Attempt, ...]) -> Constraint:
         threshold=threshold,
         first_at=first_at,
         last_at=last_at,
-        commands=tuple(json.loads(commands)),
+        marks=tuple(json.loads(marks)),
         expires_at=expires_at,
         stamps=stamps,
         overrides=overrides,
@@ -111,7 +113,9 @@ def seen_of(row: Row) -> Seen:
         place=row[12],
         wanted=bool(flags & WANTED),
         changes=bool(flags & CHANGES),
+        change=_CHANGE_OF[flags & 192],
         pause=row[6],
+        complains=bool(flags & COMPLAINS),
     )
 
 
@@ -121,6 +125,8 @@ def flags_of(seen: Seen) -> int:
         | OWN_STATUS * seen.own_status
         | WANTED * seen.wanted
         | CHANGES * seen.changes
+        | COMPLAINS * seen.complains
+        | _CHANGE_BITS[seen.change]
     )
 
 

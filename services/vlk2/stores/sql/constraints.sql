@@ -1,8 +1,8 @@
 -- Constraints, their evidence, and what a key has been through.
 
 -- name: add_anchor
-INSERT INTO anchors (entry, count, shown, threshold, first_at, last_at, commands, expires_at, stamps)
-VALUES (:entry, :count, :shown, :threshold, :first_at, :last_at, :commands, :expires_at, :stamps)
+INSERT INTO anchors (entry, count, shown, threshold, first_at, last_at, marks, expires_at, stamps)
+VALUES (:entry, :count, :shown, :threshold, :first_at, :last_at, :marks, :expires_at, :stamps)
 
 -- name: add_evidence
 INSERT INTO evidence (anchor, entry) VALUES (:anchor, :entry) ON CONFLICT (anchor, entry) DO NOTHING
@@ -32,8 +32,15 @@ ORDER BY e.pk DESC LIMIT 1
 SELECT e.at, e.command, e.file FROM evidence v JOIN agent_timeline e ON e.pk = v.entry
 WHERE v.anchor = :anchor ORDER BY v.entry DESC LIMIT :most
 
+-- name: evidence
+SELECT {seen}
+FROM evidence v JOIN agent_timeline e ON e.pk = v.entry
+JOIN observations o ON o.timeline = e.timeline AND o.seq = e.seq
+LEFT JOIN fingerprints f ON f.pk = o.fingerprint LEFT JOIN failing_sets s ON s.pk = o.failing
+WHERE v.anchor = :anchor ORDER BY v.entry DESC LIMIT :most
+
 -- name: raise_count
-UPDATE anchors SET count = :count, shown = :shown, last_at = :last_at, commands = :commands, expires_at = :expires_at WHERE entry = :entry
+UPDATE anchors SET count = :count, shown = :shown, last_at = :last_at, marks = :marks, expires_at = :expires_at WHERE entry = :entry
 
 -- name: set_shown
 UPDATE anchors SET shown = :shown WHERE entry = :entry

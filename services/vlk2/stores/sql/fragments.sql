@@ -8,8 +8,12 @@ e.pk, e.id, e.seq, e.at, e.run, e.kind, e.state, e.content, f.signature, f.symbo
        e.outcome, e.headline, e.file, e.command, e.tokens, e.counted, e.pinned, e.lesson
 
 -- fragment: anchor
-a.count, a.shown, a.threshold, a.first_at, a.last_at, a.commands, a.expires_at, a.stamps, a.overrides, a.ended
+a.count, a.shown, a.threshold, a.first_at, a.last_at, a.marks, a.expires_at, a.stamps, a.overrides, a.ended
 
 -- fragment: fact
 s.id, f.signature, f.symbols, f.language, f.type, f.specific, f.transient, s.confidence, s.loops, s.repeats, s.successes, s.agents,
        s.ended, s.first_at, s.last_at, s.pinned
+
+-- fragment: seen
+o.seq, o.at, o.run, o.outcome, o.act, o.flags, o.pause, o.tool, o.batch, o.call, o.command, o.result, o.place,
+       f.signature, f.symbols, f.language, f.type, f.specific, f.transient, s.pk, s.members

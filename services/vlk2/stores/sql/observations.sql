@@ -5,8 +5,7 @@ INSERT INTO observations (timeline, seq, entry, run, at, source, outcome, act, f
 VALUES (:timeline, :seq, :entry, :run, :at, :source, :outcome, :act, :flags, :pause, :tool, :batch, :call, :command, :result, :place, :fingerprint, :failing, :event)
 
 -- name: window
-SELECT o.seq, o.at, o.run, o.outcome, o.act, o.flags, o.pause, o.tool, o.batch, o.call, o.command, o.result, o.place,
-       f.signature, f.symbols, f.language, f.type, f.specific, f.transient, s.pk, s.members
+SELECT {seen}
 FROM observations o
 LEFT JOIN fingerprints f ON f.pk = o.fingerprint
 LEFT JOIN failing_sets s ON s.pk = o.failing

@@ -137,7 +137,7 @@ CREATE TABLE anchors (
   threshold  INTEGER NOT NULL,
   first_at   INTEGER NOT NULL,
   last_at    INTEGER NOT NULL,
-  commands   TEXT NOT NULL,
+  marks      TEXT NOT NULL,
   expires_at INTEGER,
   stamps     TEXT NOT NULL,
   overrides  INTEGER NOT NULL DEFAULT 0,
