@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from vlk2.domain.beliefs import Pattern
@@ -140,6 +141,34 @@ class FactSums:
     last_at: int
 
 
+class SayingKind(StrEnum):
+    """How something was put in front of an agent: the constraint after a result, a word before a call, a refusal,
+    the list at a session's start; `OVERRIDE` is no word: the call that passed after its refusal."""
+
+    CONTEXT = "context"
+    ADVICE = "advice"
+    REFUSAL = "refusal"
+    START = "start"
+    OVERRIDE = "override"
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One thing that was put in front of an agent, or where not `said` (it only observes) would have been.
+
+    `count` is the constraint's count (of a refusal and an override, that which the refusal stands for), `call`
+    the identical call that it was about, "" where none.
+    """
+
+    at: int
+    kind: SayingKind
+    constraint_id: str
+    count: int
+    call: str
+    said: bool
+    run: int
+
+
 class Timeline(Protocol):
     """One timeline inside one transaction. Everything read and written is of this timeline only, but for
     contents, fingerprints and failing sets (inserted) and the team's facts (written under the team's lease)."""
@@ -189,6 +218,52 @@ class Timeline(Protocol):
         told: bool,
     ) -> None: ...
     def observations(self) -> int: ...
+
+    # what hooks remember
+    def start_call(self, run: int, use: str, at: int, *, together: int) -> str:
+        """Notes that the call `use` began; answers its batch: that of a call which is in flight for at most
+        `together` microseconds and which no result of the run has overtaken, else a new one."""
+        ...
+
+    def end_call(self, run: int, use: str, at: int) -> str:
+        """Notes that the call ended; answers its batch, "" where its beginning was not seen."""
+        ...
+
+    def prompt(self, run: int, at: int) -> None:
+        """Notes that the user spoke."""
+        ...
+
+    def prompted_at(self, run: int) -> int | None: ...
+    def add_stamp(self, seq: int, stamp: str) -> None: ...
+    def stamp(self, seq: int) -> str | None:
+        """The digest of the files that the failure at `seq` names, as they were then; None where unknown."""
+        ...
+
+    def add_saying(
+        self,
+        run: int,
+        constraint: Constraint,
+        kind: SayingKind,
+        count: int,
+        call: str,
+        *,
+        said: bool,
+        at: int,
+    ) -> None: ...
+    def shown_counts(self, run: int, *, said: bool) -> dict[tuple[int, SayingKind], int]:
+        """By constraint (its entry's key) and kind, the largest count at which the run was told; with `said`
+        only what was really said."""
+        ...
+
+    def refusals(self, constraint: Constraint, call: str, *, said: bool) -> list[tuple[SayingKind, int]]:
+        """The refusals and overrides of the call, oldest first."""
+        ...
+
+    def sayings(self, since: int) -> list[Saying]:
+        """Everything that was or would have been said since, oldest first."""
+        ...
+
+    def add_override(self, constraint: Constraint) -> None: ...
 
     # contents and fingerprints
     def add_content(self, digest: str, body: str) -> int: ...

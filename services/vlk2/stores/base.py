@@ -27,6 +27,8 @@ from vlk2.ports import (
     NewAnchor,
     Owner,
     RunKey,
+    Saying,
+    SayingKind,
 )
 from vlk2.stores.rows import (
     TOLD,
@@ -43,6 +45,7 @@ from vlk2.stores.rows import (
 
 RUN_SILENCE = 30 * MINUTE
 LONGEST_CHAIN = 8
+CALL_LIFE = 24 * 60 * MINUTE
 _NO_SEQ = 1 << 62
 
 
@@ -262,6 +265,78 @@ class SqlTimeline:
 
     def observations(self) -> int:
         return self._run.one("observations_of", timeline=self.pk)[0]
+
+    # what hooks remember -----------------------------------------------------------------------------
+
+    def start_call(self, run: int, use: str, at: int, *, together: int) -> str:
+        beside = self._run.one("call_beside", run=run, use=use, since=at - together)
+        batch = beside[0] if beside else use
+        self._run.run("start_call", run=run, use=use, batch=batch, at=at)
+        return batch
+
+    def end_call(self, run: int, use: str, at: int) -> str:
+        row = self._run.one("call_batch", run=run, use=use)
+        self._run.run("end_call", run=run, use=use, stale=at - CALL_LIFE)
+        self._run.run("set_quiet", run=run, at=at)
+        return row[0] if row else ""
+
+    def prompt(self, run: int, at: int) -> None:
+        self._run.run("set_prompted", run=run, at=at)
+
+    def prompted_at(self, run: int) -> int | None:
+        row = self._run.one("prompted", run=run)
+        return row[0] if row else None
+
+    def add_stamp(self, seq: int, stamp: str) -> None:
+        self._run.run("add_stamp", timeline=self.pk, seq=seq, stamp=stamp)
+
+    def stamp(self, seq: int) -> str | None:
+        row = self._run.one("stamp_of", timeline=self.pk, seq=seq)
+        return row[0] if row else None
+
+    def add_saying(
+        self,
+        run: int,
+        constraint: Constraint,
+        kind: SayingKind,
+        count: int,
+        call: str,
+        *,
+        said: bool,
+        at: int,
+    ) -> None:
+        self._run.run(
+            "add_saying",
+            timeline=self.pk,
+            run=run,
+            at=at,
+            kind=kind.value,
+            anchor=constraint.entry.pk,
+            count=count,
+            call=call,
+            said=int(said),
+        )
+
+    def shown_counts(self, run: int, *, said: bool) -> dict[tuple[int, SayingKind], int]:
+        return {
+            (anchor, SayingKind(kind)): count
+            for anchor, kind, count in self._run.all("sayings_of_run", run=run, said=int(said))
+        }
+
+    def refusals(self, constraint: Constraint, call: str, *, said: bool) -> list[tuple[SayingKind, int]]:
+        rows = self._run.all("refusals_of_call", anchor=constraint.entry.pk, call=call, said=int(said))
+        return [(SayingKind(kind), count) for kind, count in rows]
+
+    def sayings(self, since: int) -> list[Saying]:
+        return [
+            Saying(at, SayingKind(kind), constraint_id, count, call, bool(said), run)
+            for at, kind, constraint_id, count, call, said, run in self._run.all(
+                "sayings", timeline=self.pk, since=since
+            )
+        ]
+
+    def add_override(self, constraint: Constraint) -> None:
+        self._run.run("add_override", entry=constraint.entry.pk)
 
     # contents and fingerprints -----------------------------------------------------------------------
 

@@ -69,6 +69,8 @@ CREATE TABLE runs (
   started_at INTEGER NOT NULL,
   last_at    INTEGER NOT NULL,
   ended_at   INTEGER,
+  prompted_at INTEGER,
+  quiet_at   INTEGER,
   UNIQUE (timeline, client, session, subagent, worktree)
 );
 CREATE INDEX runs_worktree ON runs (timeline, worktree, last_at);
@@ -176,6 +178,41 @@ CREATE TABLE observations (
 ) WITHOUT ROWID;
 CREATE INDEX observations_run ON observations (run, seq);
 CREATE UNIQUE INDEX observations_event ON observations (timeline, event) WHERE event IS NOT NULL;
+
+-- what hooks remember between two events -------------------------------------------------------------
+
+-- Calls that have begun and not ended. `runs.quiet_at` is when the run last had a result or a prompt.
+CREATE TABLE calls (
+  run        INTEGER NOT NULL REFERENCES runs (pk),
+  use        TEXT NOT NULL,
+  batch      TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  PRIMARY KEY (run, use)
+) WITHOUT ROWID;
+
+-- A digest of the files that a failure names, HEAD, index and lockfiles, as they were when it was met.
+CREATE TABLE failure_stamps (
+  timeline INTEGER NOT NULL REFERENCES timelines (pk),
+  seq      INTEGER NOT NULL,
+  stamp    TEXT NOT NULL,
+  PRIMARY KEY (timeline, seq)
+) WITHOUT ROWID;
+
+-- What was put in front of an agent, or (`said` 0: it only observes) would have been.
+CREATE TABLE sayings (
+  pk       INTEGER PRIMARY KEY,
+  timeline INTEGER NOT NULL REFERENCES timelines (pk),
+  run      INTEGER NOT NULL REFERENCES runs (pk),
+  at       INTEGER NOT NULL,
+  kind     TEXT NOT NULL CHECK (kind IN ('context', 'advice', 'refusal', 'start', 'override')),
+  anchor   INTEGER NOT NULL REFERENCES agent_timeline (pk),
+  count    INTEGER NOT NULL,
+  call     TEXT NOT NULL,
+  said     INTEGER NOT NULL
+);
+CREATE INDEX sayings_run ON sayings (run);
+CREATE INDEX sayings_anchor ON sayings (anchor);
+CREATE INDEX sayings_timeline ON sayings (timeline, at);
 
 -- how it lives --------------------------------------------------------------------------------------
 
