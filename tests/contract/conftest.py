@@ -1,0 +1,164 @@
+"""One behaviour suite for every store: a fresh store for each test, and memories of owners in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from vlk2.bootstrap import Memory, open_store
+from vlk2.domain.moments import DAY, SECOND
+from vlk2.ports import Owner, Store
+from vlk2.settings import load
+
+STORES = ("sqlite", "postgres")
+_BEGIN = 20_000 * DAY
+_numbers = itertools.count(1)
+ran: Counter[str] = Counter()
+
+
+class Clock:
+    """A clock that a test sets; every reading is a second later than the last."""
+
+    def __init__(self) -> None:
+        self.now = _BEGIN
+
+    def __call__(self) -> int:
+        self.now += SECOND
+        return self.now
+
+    def pass_time(self, microseconds: int) -> None:
+        self.now += microseconds
+
+
+class Words:
+    """A stand-in for the tokenizer: four characters are a token, and that is exact."""
+
+    exact = True
+
+    def count(self, text: str) -> int:
+        return len(text) // 4 + 1
+
+
+@dataclass
+class Backend:
+    """A fresh, empty store of one kind. `rows` looks beneath the port: what is stored, and is it gone."""
+
+    kind: str
+    address: str
+    opened: list[Store] = field(default_factory=list)
+
+    def open(self, **options: Any) -> Store:
+        self.opened.append(open_store(self.address, **options))
+        return self.opened[-1]
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        if self.kind == "sqlite":
+            import sqlite3
+
+            connection = sqlite3.connect(self.address.removeprefix("sqlite://"))
+            try:
+                return connection.execute(query).fetchall()
+            finally:
+                connection.close()
+        import psycopg
+
+        with psycopg.connect(self.address) as connection:
+            return connection.execute(query).fetchall()  # type: ignore[arg-type]
+
+    def holds(self, needle: str) -> bool:
+        """Whether the text is anywhere in what the store keeps on disk or in its tables."""
+        if self.kind == "sqlite":
+            path = Path(self.address.removeprefix("sqlite://"))
+            return any(needle.encode() in file.read_bytes() for file in path.parent.iterdir())
+        tables = self.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        return any(
+            needle in text
+            for (table,) in tables
+            for (text,) in self.rows(f"SELECT CAST(t AS text) FROM {table} t")
+        )
+
+
+@pytest.fixture(params=STORES)
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    if request.param == "sqlite":
+        found = Backend("sqlite", f"sqlite://{tmp_path / 'store' / 'memory.db'}")
+        yield found
+    else:
+        server = request.getfixturevalue("postgres_server")
+        found = Backend("postgres", request.getfixturevalue("new_database")(server))
+        yield found
+    for store in found.opened:
+        store.close()
+
+
+@pytest.fixture(scope="session")
+def new_database() -> Iterator[Callable[[str], str]]:
+    """Makes an empty database on a server and answers its address; all are dropped at the end."""
+    made: list[tuple[str, str]] = []
+
+    def make(server: str) -> str:
+        import psycopg
+
+        name = f"vlk2_contract_{next(_numbers)}"
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            connection.execute(f"CREATE DATABASE {name}")
+        made.append((server, name))
+        return server.rpartition("/")[0] + f"/{name}"
+
+    yield make
+    if made:
+        import psycopg
+
+        with psycopg.connect(made[0][0], autocommit=True) as connection:
+            for _, name in made:
+                connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory_of(backend: Backend, clock: Clock) -> Iterator[Callable[..., Memory]]:
+    """A memory of an owner in the backend's store: `memory_of("ada", "ledger", token_budget=900)`."""
+    made: list[Memory] = []
+
+    def make(agent: str = "ada", project: str = "ledger", team: str = "default", **settings: Any) -> Memory:
+        chosen = load(store=backend.address, agent=agent, project=project, team=team, **settings)
+        made.append(
+            Memory(chosen, Owner(team, agent, project), counter=Words(), clock=clock, actor=f"agent {agent}")
+        )
+        return made[-1]
+
+    yield make
+    for memory in made:
+        memory.close()
+
+
+@pytest.fixture
+def memory(memory_of: Callable[..., Memory]) -> Memory:
+    return memory_of()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" and report.passed:
+        for kind in STORES:
+            if f"[{kind}" in report.nodeid or f"-{kind}]" in report.nodeid:
+                ran[kind] += 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The count of what ran is taken when everything has run."""
+    items.sort(key=lambda item: item.name == "test_as_many_contract_tests_ran_on_postgres_as_on_sqlite")
+
+
+@pytest.fixture
+def ran_so_far() -> Counter[str]:
+    return ran
