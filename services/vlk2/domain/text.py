@@ -7,6 +7,19 @@ from functools import cache
 
 
 @cache
+def _surrogates() -> re.Pattern[str]:
+    return re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]+")
+
+
+def _whole(found: re.Match[str]) -> str:
+    """A pair is the character that it stands for; anything else of the range stands for nothing."""
+    text = found[0]
+    if len(text) == 2 and text[0] < "\udc00" <= text[1]:
+        return chr(0x10000 + ((ord(text[0]) - 0xD800) << 10) + (ord(text[1]) - 0xDC00))
+    return "\ufffd" * len(text)
+
+
+@cache
 def _escapes() -> re.Pattern[str]:
     # CSI sequences, OSC strings (title, hyperlink), charset selections, other two-byte escapes; and last a
     # stray ESC or C1 CSI, so that what is left over can never join into a new sequence.
@@ -50,7 +63,10 @@ def normalise(text: str) -> str:
     if "\x00" in text:
         text = text.replace("\x00", "\u2400")
     if not text.isascii():
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = _surrogates().sub(_whole, text)
     if "\r" in text:
         lines = text.split("\n")
         last = len(lines) - 1

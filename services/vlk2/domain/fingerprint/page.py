@@ -9,7 +9,8 @@ from functools import cache
 from typing import NamedTuple
 
 # Longer texts are read at both ends: what made a run fail stands in the first diagnostics or the last lines.
-LIMIT = 262_144
+LIMIT = 131_072
+_MOST = 1_000  # lines that one literal may name: more of the same tell nothing new
 _LONGEST_LINE = 4_000
 
 
@@ -59,25 +60,34 @@ def _status() -> re.Pattern[str]:
     )
 
 
-def unwrap(line: str) -> str:
+def _unwrap(line: str) -> str:
     """Return `line`, or nothing where it is only what an agent's harness wrote around an output."""
-    if line in _HARNESS:
+    if line in _HARNESS or _status().match(line):
         return ""
-    if line[:1] in "<E[(" and _status().match(line):
-        return ""
-    return line.removeprefix("Output: ") if line.startswith("Output: ") else line
+    return line.removeprefix("Output: ")
 
 
-def strip_prefix(line: str) -> str:
+def _strip_prefix(line: str) -> str:
     """Return `line` without clocks, step numbers and task names of the systems that wrapped it."""
     pattern = _prefix()
     for _ in range(3):
-        if not line or (line[0] not in _FIRST and "|" not in line[:48]):
-            return line
         found = pattern.match(line)
         if found is None:
             return line
         line = line[found.end() :]
+    return line
+
+
+def clean(line: str, *, service: bool = False) -> str:
+    """Return `line` freed of what wrapped it; `service` says that lines may begin with a compose service."""
+    if not line:
+        return line
+    if len(line) > _LONGEST_LINE:
+        line = line[:_LONGEST_LINE]
+    if line[0] in _FIRST or (service and " | " in line[:64]):
+        line = _strip_prefix(line)
+    if line and line[0] in "<EOS[(":
+        return _unwrap(line)
     return line
 
 
@@ -95,11 +105,8 @@ class Page:
         if len(text) > LIMIT:
             half = LIMIT // 2
             text = text[:half] + "\n" + text[-half:]
-        lines = text.split("\n")
-        self.lines: list[str] = [
-            unwrap(strip_prefix(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE]))
-            for line in lines
-        ]
+        service = " | " in text
+        self.lines: list[str] = [clean(line, service=service) if line else line for line in text.split("\n")]
         self.text: str = "\n".join(self.lines)
         self._starts: list[int] | None = None
 
@@ -115,10 +122,12 @@ class Page:
         return bisect_right(self._starts, offset) - 1
 
     def containing(self, literal: str) -> Iterator[Line]:
-        """Every line that contains `literal`, once each, in order."""
+        """The lines that contain `literal`, once each, in order; the first thousand of them."""
         text, lines = self.text, self.lines
         at = text.find(literal)
-        while at != -1:
+        left = _MOST
+        while at != -1 and left:
+            left -= 1
             index = self.index_at(at)
             line = lines[index]
             yield Line(index, line)

@@ -37,8 +37,7 @@ _AFTER_NAME = frozenset(["from", "by", "on", "at", "via"])
 def _likely() -> re.Pattern[str]:
     return re.compile(
         r"fatal|panic|exception|error|failed|failure|cannot|denied|refused|unable|invalid|not found|no such|missing"
-        r"|undefined|unknown|timeout|timed out|abort",
-        re.IGNORECASE,
+        r"|undefined|unknown|timeout|timed out|abort"
     )
 
 
@@ -46,7 +45,7 @@ def headline(page: Page) -> int:
     """The index of the line to go by: the first with an error word, else the last that has a word; else -1."""
     lines = page.lines
     if len(lines) > 1:
-        found = _likely().search(page.text)
+        found = _likely().search(page.text.lower())
         if found is not None:
             return page.index_at(found.start())
     for index in range(len(lines) - 1, -1, -1):
