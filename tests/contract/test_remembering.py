@@ -113,7 +113,7 @@ def test_a_constraint_is_revoked_once(memory):
 
 def test_pins_that_alone_would_pass_the_budget_are_refused_with_the_figures(memory_of):
     memory = memory_of(token_budget=500)
-    ids = [memory.record(told(f"warning {n}: " + "word " * 400)).entry_id for n in range(4)]
+    ids = [memory.record(told(f"warning {n}: " + "word " * 100)).entry_id for n in range(4)]
     pinned = 0
     with pytest.raises(NotAllowed) as refused:
         for entry_id in ids:

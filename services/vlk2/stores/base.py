@@ -481,7 +481,7 @@ class SqlTimeline:
 
     def moves(self, entry: Entry) -> list[Move]:
         return [
-            Move(State(source), State(target), Reason(reason), detail, actor, at)
+            Move(entry.id, State(source), State(target), Reason(reason), detail, actor, at)
             for source, target, reason, detail, actor, at in self._run.all("moves", entry=entry.pk)
         ]
 
