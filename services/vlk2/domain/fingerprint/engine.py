@@ -137,10 +137,19 @@ def _fingerprint(one: Found, named: _Named, page: Page) -> Fingerprint:
 def _failing(found: Sequence[Found], headline: Found, of_headline: _Named, page: Page) -> frozenset[Failing]:
     floor = LOOSE + 1 if headline.rank > LOOSE else TRAILER + 1 if headline.rank > TRAILER else 0
     members: set[Failing] = set()
+    named_before: dict[tuple[str, str, str, str], _Named] = {}
     for one in found:
         if one.rank < floor or (one.rank == WARNING and headline.rank != WARNING):
             continue
-        named = of_headline if one is headline else _name(one, page)
+        told = (one.language, one.type, one.message or page.lines[one.line], one.detail)
+        if one is headline:
+            named = of_headline
+        elif told in named_before and not one.symbols:
+            named = named_before[told]
+        else:
+            named = _name(one, page)
+            if not one.symbols:
+                named_before[told] = named
         members.add(Failing(named.type, named.symbols, one.test, masks.place(one.file)))
         if len(members) >= _MOST:
             break

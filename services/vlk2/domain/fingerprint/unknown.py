@@ -33,23 +33,24 @@ _NAMED_AFTER = frozenset(["user", "User", "username", "logname", "host", "hostna
 _AFTER_NAME = frozenset(["from", "by", "on", "at", "via"])
 
 
-@cache
-def _likely() -> re.Pattern[str]:
-    return re.compile(
-        r"fatal|panic|exception|error|failed|failure|cannot|denied|refused|unable|invalid|not found|no such|missing"
-        r"|undefined|unknown|timeout|timed out|abort"
-    )
+_ERROR_WORDS = (
+    "fatal", "panic", "exception", "error", "failed", "failure", "cannot", "denied", "refused", "unable", "invalid",
+    "not found", "no such", "missing", "undefined", "unknown", "timeout", "timed out", "abort",
+)  # fmt: skip
 
 
 def headline(page: Page) -> int:
     """The index of the line to go by: the first with an error word, else the last that has a word; else -1."""
     lines = page.lines
     if len(lines) > 1:
-        found = _likely().search(page.text.lower())
-        if found is not None:
-            return page.index_at(found.start())
+        # lower() may change the length of exotic letters; the line is then the one next to it, deterministically
+        lowered = page.text.lower()
+        places = [place for word in _ERROR_WORDS if (place := lowered.find(word)) >= 0]
+        if places:
+            return page.index_at(min(min(places), len(page.text) - 1))
     for index in range(len(lines) - 1, -1, -1):
-        if any(char.isalpha() for char in lines[index]):
+        line = lines[index]
+        if line and any(char.isalpha() for char in line[:_LINE_LIMIT]):
             return index
     return -1
 
