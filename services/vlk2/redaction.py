@@ -39,6 +39,7 @@ from vlk2.redaction_rules import (
 )
 
 _MARK = "[masked:"
+_RUN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
 _PASSES = 8
 
 
@@ -135,11 +136,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _shapes(text: str, spans: list[_Span]) -> None:
-    runs = _compiled(r"[A-Za-z0-9_-]{16,}").findall(text)
-    joined = "\n".join(set(runs))
+    # Nearly every token is one run of these letters: the prefixes are looked for in the runs alone.
+    joined = "\n".join(set(_compiled(r"[A-Za-z0-9_.-]{16,}").findall(text)))
     for shape in SHAPES:
         prefix = shape.prefix
-        if prefix in (joined if prefix.replace("-", "_").isidentifier() else text):
+        if prefix in joined or (not _RUN.issuperset(prefix) and prefix in text):
             body = _compiled(shape.body)
             at = text.find(prefix)
             while at >= 0:
@@ -151,11 +152,9 @@ def _shapes(text: str, spans: list[_Span]) -> None:
                 at = text.find(prefix, after)
     if "eyJ" in joined:
         _web_tokens(text, spans)
-    if any(24 <= len(run) <= 28 and run[0] in "MNO" for run in runs):
-        for found in _compiled(
-            r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"
-        ).finditer(text):
-            spans.append(_Span(found.start(), found.end(), "discord-token"))
+    discord = _compiled(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}")
+    if discord.search(joined):
+        spans += (_Span(found.start(), found.end(), "discord-token") for found in discord.finditer(text))
     for rule in PATTERNS:
         if all(needle in text for needle in rule.needles):
             pattern = _compiled(rule.pattern)

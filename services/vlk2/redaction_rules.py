@@ -226,17 +226,18 @@ class Pattern(NamedTuple):
 
 
 PATTERNS: tuple[Pattern, ...] = (
-    Pattern("mailchimp-key", ("-us",), r"(?<![0-9A-Za-z])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])"),
+    Pattern("mailchimp-key", ("-us",), r"[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])"),
     Pattern("mailgun-key", ("mailgun", "key-"), r"(?<![A-Za-z0-9_-])key-[a-f0-9]{32}(?![A-Za-z0-9])"),
     Pattern("telegram-token", (":AA",), rf"(?<![0-9])[0-9]{{8,10}}:AA{_W}{{30,}}"),
-    Pattern("azure-secret", ("Q~",), r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{28,}"),
+    Pattern("azure-secret", ("Q~",), r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{28,}"),
     Pattern("terraform-token", (".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{30,}"),
     Pattern("maxmind-key", ("_mmk",), r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
     Pattern("jwk-key", ('"kty"',), r'"(?:d|k|p|q|dp|dq|qi)" ?: ?"([A-Za-z0-9_-]{16,})"'),
-    Pattern("password-hash", ("$2",), r"\$2[abxy]?\$[0-9]{2}\$[./A-Za-z0-9]{50,}"),
-    *(
-        Pattern("password-hash", (mark,), rf"{mark.replace('$', '[$]')}[./A-Za-z0-9$=,+-]{{20,}}")
-        for mark in ("$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2id$", "$argon2i$", "$argon2d$")
+    Pattern(
+        "password-hash",
+        ("$",),
+        r"\$(?:2[abxy]?\$[0-9]{2}\$[./A-Za-z0-9]{50,}"
+        r"|(?:1|5|6|y|apr1|argon2id|argon2i|argon2d)\$[./A-Za-z0-9$=,+-]{20,})",
     ),
     Pattern("signature", ("ignature=",), r"(?i:x-(?:amz|goog)-signature)=([A-Fa-f0-9]{16,})"),
     Pattern("signature", ("sig=",), r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,})"),
