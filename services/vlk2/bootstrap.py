@@ -14,7 +14,6 @@ from vlk2.ports import Owner, Redactor, Store, TokenCounter
 
 if TYPE_CHECKING:
     from vlk2.app.consolidate import Done
-    from vlk2.domain.context import Rendered
     from vlk2.app.forget import Forgotten
     from vlk2.app.pin import Pinned
     from vlk2.app.recall import Recalled
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from vlk2.app.revoke import Revoked
     from vlk2.app.show import Status, Story
     from vlk2.app.time_travel import Travelled
+    from vlk2.domain.context import Rendered
     from vlk2.domain.entry import Entry
     from vlk2.domain.event import Event
     from vlk2.domain.observation import Outcome

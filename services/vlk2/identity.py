@@ -9,14 +9,8 @@ import json
 import os
 from collections.abc import Mapping
 
-_MANIFESTS = (
-    "pyproject.toml setup.py package.json Cargo.toml go.mod pom.xml build.gradle build.gradle.kts settings.gradle "
-    "mix.exs composer.json Gemfile Package.swift build.sbt dune-project stack.yaml deno.json CMakeLists.txt"
-).split()
-_LOCKFILES = (
-    "uv.lock poetry.lock Pipfile.lock requirements.txt package-lock.json pnpm-lock.yaml yarn.lock bun.lock Cargo.lock "
-    "go.sum composer.lock Gemfile.lock mix.lock Package.resolved gradle.lockfile"
-).split()
+_MANIFESTS = ["pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "mix.exs", "composer.json", "Gemfile", "Package.swift", "build.sbt", "dune-project", "stack.yaml", "deno.json", "CMakeLists.txt"]
+_LOCKFILES = ["uv.lock", "poetry.lock", "Pipfile.lock", "requirements.txt", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "Cargo.lock", "go.sum", "composer.lock", "Gemfile.lock", "mix.lock", "Package.resolved", "gradle.lockfile"]
 _TOOLCHAINS = (
     "rust-toolchain.toml",
     "rust-toolchain",

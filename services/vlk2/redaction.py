@@ -39,7 +39,7 @@ from vlk2.redaction_rules import (
 )
 
 _MARK = "[masked:"
-_RUN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+_RUN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+/=-")
 _PASSES = 8
 
 
@@ -137,7 +137,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _shapes(text: str, spans: list[_Span]) -> None:
     # Nearly every token is one run of these letters: the prefixes are looked for in the runs alone.
-    joined = "\n".join(set(_compiled(r"[A-Za-z0-9_.-]{16,}").findall(text)))
+    joined = "\n".join(set(_compiled(r"[A-Za-z0-9_.+/=-]{16,}").findall(text)))
     for shape in SHAPES:
         prefix = shape.prefix
         if prefix in joined or (not _RUN.issuperset(prefix) and prefix in text):

@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     def _known_scheme(cls, value: str) -> str:
         if not value.startswith(STORE_SCHEMES):
             raise ValueError("must be sqlite:///ABSOLUTE_PATH, postgresql://… or https://… for a team server")
-        if value.startswith("sqlite:///") and not os.path.isabs(sqlite_path(value)):  # noqa: PTH117
+        if value.startswith("sqlite:///") and not os.path.isabs(sqlite_path(value)):
             raise ValueError("sqlite:/// needs an absolute path, as in sqlite:////home/me/memory.db")
         return value
 

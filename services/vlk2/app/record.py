@@ -179,7 +179,7 @@ def prepare(event: Event, mask: Redactor, outcome: Outcome | None = None) -> Rea
         raise InvalidInput(
             "raw_log is empty: pass what the tool printed, or say outcome='success' or outcome='failure'."
         )
-    if outcome in (Outcome.SUCCESS, Outcome.UNKNOWN):
+    if outcome is Outcome.SUCCESS or outcome is Outcome.UNKNOWN:
         diagnosis = Diagnosis(outcome)
     else:
         diagnosis = diagnose(text, is_error=verdict[0], exit_code=verdict[1], action=event.action)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -33,12 +33,12 @@ def fingerprint(jsonl: bool, why: bool, exit_code: int | None, action: str, as_j
         for row in _rows():
             verdict = {name: row[name] for name in ("is_error", "exit_code") if row.get(name) is not None}
             found = diagnose(normalise(row["text"]), action=str(row.get("action") or ""), **verdict)
-            click.echo(json.dumps({"id": row.get("id"), **fields(found)}, ensure_ascii=False))
+            click.echo(json.dumps({"id": row.get("id"), **diagnosis_fields(found)}, ensure_ascii=False))
         return
     text = normalise(sys.stdin.buffer.read().decode("utf-8", "replace"))
     found = diagnose(text, exit_code=exit_code, action=action)
     if as_json and not why:
-        click.echo(json.dumps(fields(found), ensure_ascii=False))
+        click.echo(json.dumps(diagnosis_fields(found), ensure_ascii=False))
         return
     if not why:
         click.echo(_for_people(found))
@@ -52,7 +52,7 @@ def fingerprint(jsonl: bool, why: bool, exit_code: int | None, action: str, as_j
             "masked": [list(mask) for mask in told.masked],
             "candidates": [list(candidate) for candidate in told.candidates],
         }
-        click.echo(json.dumps({**fields(found), **extra}, ensure_ascii=False, default=str))
+        click.echo(json.dumps({**diagnosis_fields(found), **extra}, ensure_ascii=False, default=str))
         return
     lines = [
         _for_people(found),
@@ -65,7 +65,7 @@ def fingerprint(jsonl: bool, why: bool, exit_code: int | None, action: str, as_j
     click.echo("\n".join(lines))
 
 
-def fields(found: Diagnosis) -> dict[str, Any]:
+def diagnosis_fields(found: Diagnosis) -> dict[str, Any]:
     """A diagnosis as the machine contract has it; nulls where it is no failure."""
     one = found.fingerprint
     return {
@@ -83,12 +83,13 @@ def _rows() -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            row: Any = json.loads(line)
+            row: object = json.loads(line)
         except ValueError as error:
             raise InvalidInput(f"line {number} is no JSON: {error}") from error
-        if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+        fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+        if not isinstance(fields.get("text"), str):
             raise InvalidInput(f'line {number} must be an object with "text" (a string).')
-        yield row
+        yield fields
 
 
 def _for_people(found: Diagnosis) -> str:

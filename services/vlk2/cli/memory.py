@@ -46,17 +46,16 @@ def record(
     The same failure counts by language and type, not by string. Its third repeat becomes a constraint, and
     this very answer shows it.
     """
-    if log is None:
-        if sys.stdin.isatty():
-            raise InvalidInput("nothing to record: give the log as an argument or on stdin.")
-        log = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if log is None and sys.stdin.isatty():
+        raise InvalidInput("nothing to record: give the log as an argument or on stdin.")
+    raw = log if log is not None else sys.stdin.buffer.read().decode("utf-8", "replace")
     call = call_of(command)
     event = Event(
         EventKind.RESULT,
         tool=call.tool,
         command=call.command,
         input=call.input,
-        text=log,
+        text=raw,
         exit_code=exit_code if exit_code is not None else call.exit_code,
         explicit=True,
         place=file_context,

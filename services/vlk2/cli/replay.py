@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
-from vlk2.app.import_session import import_session
 from vlk2.app import replay as rules
+from vlk2.app.import_session import import_session
 from vlk2.app.replay import Found, Replayed
 from vlk2.bootstrap import Memory, mint, now, open_store
 from vlk2.cli.output import memory
@@ -90,7 +90,7 @@ def _found_here(yes: bool) -> list[Path]:
 
 
 @contextmanager
-def _progress(files: Sequence[Path], *, quiet: bool) -> Iterator[Progress | None]:
+def _progress(files: Sequence[Path], *, quiet: bool) -> Generator[Progress | None]:
     """A bar that moves with the bytes read, on stderr; none where the answer is for a machine."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, cast
 
 _SHELL = "Bash"
+_ARGUMENTS = ("input", "tool_input", "arguments", "args")
+_COMMANDS = ("command", "cmd", "file_path", "path", "query", "url")
 
 
 class Call(NamedTuple):
@@ -25,33 +28,32 @@ def call_of(payload: str) -> Call:
         return Call("", "", "", None)
     if text.startswith("{"):
         try:
-            found: Any = json.loads(text)
+            found: object = json.loads(text)
         except (ValueError, RecursionError):
             found = None
-        if isinstance(found, dict):
-            return _named(found)  # pyright: ignore[reportUnknownArgumentType]
+        if fields := _mapping(found):
+            return _named(fields)
     return Call(_SHELL, text, "", None)
 
 
-def _named(fields: dict[str, Any]) -> Call:
-    inner = next(
-        (fields[k] for k in ("input", "tool_input", "arguments", "args") if isinstance(fields.get(k), dict)),
-        {},
-    )
+def _named(fields: Mapping[str, object]) -> Call:
+    inner = next((m for k in _ARGUMENTS if (m := _mapping(fields.get(k)))), dict[str, object]())
     tool = next((str(fields[k]) for k in ("tool", "tool_name", "name") if fields.get(k)), "")
-    command = ""
-    for source in (fields, inner):
-        for key in ("command", "cmd", "file_path", "path", "query", "url"):
-            value = source.get(key)
-            if isinstance(value, list):
-                value = " ".join(str(part) for part in value)
-            if value and not command:
-                command = str(value)
-    code = fields.get("exit_code", fields.get("exitCode", fields.get("returncode")))
-    canonical = json.dumps(inner, sort_keys=True, ensure_ascii=False) if inner else ""
+    command = next(
+        (_line(source[k]) for source in (fields, inner) for k in _COMMANDS if source.get(k)), ""
+    )
+    code = next((fields[k] for k in ("exit_code", "exitCode", "returncode") if k in fields), None)
     return Call(
         tool or _SHELL,
         command,
-        canonical,
+        json.dumps(inner, sort_keys=True, ensure_ascii=False) if inner else "",
         code if isinstance(code, int) and not isinstance(code, bool) else None,
     )
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _line(value: object) -> str:
+    return " ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else str(value)

@@ -307,7 +307,7 @@ def _resources(server: FastMCP, remember: Remember) -> None:
 def _readable(function: Callable[..., str]) -> Callable[..., str]:
     from functools import wraps
 
-    from fastmcp.exceptions import MCPError
+    from mcp.shared.exceptions import MCPError
 
     @wraps(function)
     def read(*args: Any, **kwargs: Any) -> str:

@@ -143,7 +143,7 @@ class SqliteStore:
         ).hexdigest()
 
     @contextlib.contextmanager
-    def write(self, owner: Owner, now: int) -> Iterator[Timeline]:
+    def write(self, owner: Owner, now: int) -> Generator[Timeline]:
         with self._transaction("BEGIN IMMEDIATE") as run:
             pk = self._pks.get(owner)
             if pk is None:
@@ -154,7 +154,7 @@ class SqliteStore:
         self._pks[owner] = pk
 
     @contextlib.contextmanager
-    def read(self, owner: Owner, now: int) -> Iterator[Timeline]:
+    def read(self, owner: Owner, now: int) -> Generator[Timeline]:
         if owner not in self._pks:
             with self.write(owner, now):
                 pass
@@ -164,7 +164,7 @@ class SqliteStore:
             )
 
     @contextlib.contextmanager
-    def write_leased(self, lease: Lease, now: int) -> Iterator[Timeline]:
+    def write_leased(self, lease: Lease, now: int) -> Generator[Timeline]:
         with self._transaction("BEGIN IMMEDIATE") as run:
             found = run.one("timeline_pk_by_id", id=lease.timeline_id)
             row = run.one("lock_timeline", pk=found[0]) if found else None

@@ -9,7 +9,7 @@ from typing import Literal, LiteralString, cast
 
 Dialect = Literal["sqlite", "postgres"]
 SUBJECTS = ("identity", "contents", "observations", "hearing", "entries", "constraints", "cycle", "recall", "facts")
-_FOLDER = os.path.join(os.path.dirname(__file__), "sql")  # noqa: PTH118, PTH120 - pathlib costs a hook 5 ms
+_FOLDER = os.path.join(os.path.dirname(__file__), "sql")
 
 
 @cache
@@ -19,26 +19,27 @@ def statements(dialect: Dialect) -> Mapping[str, LiteralString]:
     found: dict[str, LiteralString] = {}
     for subject in SUBJECTS:
         for name, sql in _parse(_read(subject), "name", dialect).items():
+            whole = sql
             for fragment, columns in fragments.items():
-                sql = sql.replace(f"{{{fragment}}}", columns)
+                whole = whole.replace(f"{{{fragment}}}", columns)
             # The text comes from files that ship with the package and never from a caller.
-            found[name] = cast("LiteralString", _styled(sql, dialect))
+            found[name] = cast("LiteralString", _styled(whole, dialect))
     return found
 
 
 def migrations(dialect: Dialect) -> list[tuple[int, str, LiteralString]]:
     """Number, name and script of every migration of the dialect, in order."""
-    folder = os.path.join(_FOLDER, "migrations", dialect)  # noqa: PTH118
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".sql"))  # noqa: PTH208
-    return [(int(n[:4]), n[:-4], cast("LiteralString", _read_path(os.path.join(folder, n)))) for n in names]  # noqa: PTH118
+    folder = os.path.join(_FOLDER, "migrations", dialect)
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".sql"))
+    return [(int(n[:4]), n[:-4], cast("LiteralString", _read_path(os.path.join(folder, n)))) for n in names]
 
 
 def _read(subject: str) -> str:
-    return _read_path(os.path.join(_FOLDER, f"{subject}.sql"))  # noqa: PTH118
+    return _read_path(os.path.join(_FOLDER, f"{subject}.sql"))
 
 
 def _read_path(path: str) -> str:
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+    with open(path, encoding="utf-8") as file:
         return file.read()
 
 
