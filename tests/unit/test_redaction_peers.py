@@ -39,6 +39,12 @@ def test_what_detect_secrets_finds_in_a_sample_is_masked() -> None:
     scan = pytest.importorskip("detect_secrets.core.scan")
     settings = importlib.import_module("detect_secrets.settings")
     with settings.default_settings():
-        found = [(text, secret.secret_value) for text in TEXTS for secret in scan.scan_line(text)]
+        found = [
+            (text, secret.secret_value)
+            for text in TEXTS
+            for secret in scan.scan_line(text)
+            # Those report any quoted word of a line that is scanned alone.
+            if "Entropy" not in secret.type
+        ]
     assert len(found) >= 20
     assert [value for text, value in found if value in mask(text)] == []
