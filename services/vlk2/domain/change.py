@@ -8,6 +8,9 @@ from functools import cache
 
 from vlk2.domain.observation import Change
 
+_LONGEST_SCRIPT = 2_000
+_LONGEST_FILE = 32_768
+
 
 @cache
 def _output() -> re.Pattern[str]:
@@ -25,8 +28,8 @@ def _output() -> re.Pattern[str]:
 @cache
 def _names_debugging() -> re.Pattern[str]:
     return re.compile(
-        r"debug(?:ging)?[ _-]?(?:print|output|log|statement|info|trac|line)|(?:add|insert|with|more)\w*[ _-]debug"
-        r"|(?:add|insert|more)\w*[ _-](?:print|log|trac)|[\"']\W*DEBUG\b\s*[^\"'\s=]|/[^/]*DEBUG[^/]*/|instrument(?:ed|ing|ation)?\b",
+        r"debug(?:ging)?[ _-]?(?:print|output|log|statement|info|trac|line)|(?:add|insert|with|more)\w{0,9}[ _-]debug"
+        r"|(?:add|insert|more)\w{0,9}[ _-](?:print|log|trac)|[\"']\W{0,9}DEBUG\b\s*[^\"'\s=]|/[^/]{0,99}DEBUG[^/]{0,99}/|instrument(?:ed|ing|ation)?\b",
         re.IGNORECASE,
     )
 
@@ -44,6 +47,7 @@ def of_script(text: str, name: str = "") -> Change:
 
     It must also print; `name` is the path that it is written to.
     """
+    text = text[:_LONGEST_FILE]
     named = "debug" in name.rsplit("/", 1)[-1].lower()
     if (named or _names_debugging().search(text)) and any(
         _output().match(piece) for line in text.splitlines() for piece in _pieces(line)
@@ -86,7 +90,7 @@ def of_sed(words: Iterable[str]) -> Change:
     """What an in-place `sed` does, by the texts that its scripts insert or put in place."""
     inserted: list[str] = []
     for word in words:
-        if word.startswith("-"):
+        if word.startswith("-") or len(word) > _LONGEST_SCRIPT:
             continue
         if match := _sed_insert().match(word):
             inserted.extend(match.group(1).replace("\\n", "\n").splitlines())

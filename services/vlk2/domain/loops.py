@@ -196,8 +196,8 @@ def _moved(window: Sequence[Seen], index: int, before: Seen, after: Seen, since:
         return True
     now = _nameless(after.failing)
     return all(
-        _nameless(seen.failing) != now
-        for seen in window[: index + 1]
+        seen.failing != after.failing and _nameless(seen.failing) != now
+        for seen in reversed(window[: index + 1])
         if seen.seq > since and seen.command == after.command and seen.outcome is Outcome.FAILURE
     )
 
