@@ -53,6 +53,12 @@ def test_another_subcommand_target_or_a_narrower_run_is_another_command(one: str
     assert parse("Bash", one).key != parse("Bash", other).key
 
 
+def test_what_a_commit_says_of_itself_is_no_target():
+    one = parse("Bash", "git add -A && git commit -m 'feat: add carts'")
+    other = parse("Bash", 'git commit -m "fix: carts, again"')
+    assert one.key == other.key == "git commit"
+
+
 def test_an_empty_command_has_no_key():
     assert parse("Bash", "").key == ""
     assert parse("Bash", "   \n ").key == ""

@@ -150,6 +150,8 @@ _TALK = _words(
 _TALK_VALUES = ("--tb=", "--color=", "--verbosity=", "-v=", "--durations=", "--log-level=", "--loglevel=",
                 "--progress=", "--verbose=", "--console=", "--log-cli-level=", "--reporter=", "--format=", "-W", "--maxfail=100")  # fmt: skip
 _TALK_PAIRS = _words("--tb --verbosity --log-level --loglevel --durations --reporter --color -W")
+# What a commit or a request says of itself is no target.
+_SAID = _words("-m -am --message --title --body -F --body-file")
 _ANSWERS = _words(
     "grep egrep fgrep zgrep rg ag ack diff cmp comm test [ [[ pgrep which type command expr false colordiff "
     "pidof systemctl lsof whereis hash let"
@@ -680,10 +682,11 @@ def _stage_key(stage: _Stage) -> str:
         return f"apply_patch {_path({}, stage.given.strip() or words[-1])}"
     kept: list[str] = []
     skip = False
+    said = _SAID if _program(words) in ("git", "gh", "hg", "jj", "svn") else frozenset[str]()
     for word in words:
         if skip:
             skip = False
-        elif word in _TALK_PAIRS:
+        elif word in _TALK_PAIRS or word in said:
             skip = True
         elif word not in _TALK and not word.startswith(_TALK_VALUES):
             kept.append(word.removeprefix("./") or word)
