@@ -33,6 +33,7 @@ from vlk2.redaction_rules import (
     NAMES,
     NOT_SECRET,
     PATTERNS,
+    PLAIN_TOKENS,
     PROSE,
     SHAPES,
     SUFFIXES,
@@ -345,7 +346,9 @@ def _schemes(text: str, lower: str, spans: list[_Span]) -> None:
         r"""([^\s"'\\]{4,}(?:(?<=,)[^\n"'\\]*|(?<==)"[^\n]*)?)"""
     )
     for found in _after(text, lower, "authorization", header):
-        if found[1] is None and not (len(found[2]) >= 12 and _mixed(found[2])):
+        if found[1] is None and (
+            len(found[2]) < 12 or not _mixed(found[2]) or "(" in found[2] or found[2][0] in ":["
+        ):
             continue
         if not _is_reference(found[2]) and found[2].lower() not in NOT_SECRET:
             spans.append(_Span(found.start(2), found.end(2), "authorization"))
@@ -477,6 +480,8 @@ def _name(key: str) -> tuple[str, bool] | None:
     name = "_".join(words)
     if words[-1] == "key" and len(words) > 1:
         return ("api-key", True) if words[-2] in KEY_QUALIFIERS else None
+    if words[-1] == "token" and len(words) > 1 and words[-2] in PLAIN_TOKENS:
+        return None
     for ending, kind in NAMES:
         if name.endswith(ending):
             return kind, kind == "password" or name not in ("secret", "token", "credential", "credentials")
@@ -685,9 +690,11 @@ def _is_reference(value: str) -> bool:
         return True
     if value[0] == "<" and value[-1] == ">":
         return True
+    if "{" in value and _compiled(r"\{[A-Za-z_][\w.]{0,80}[}(!:\[]").search(value) is not None:
+        return True
     return (
         _compiled(
-            r"\$[A-Za-z_][\w.:]*|%[A-Za-z_]\w*%|%[sdrvq]|\{[\w.!:]*\}|[*.•·#?_-]+|[xX]{3,}|\[masked:[a-z0-9-]+\]"
+            r"\$[A-Za-z_][\w.:]*|\[+\w+\]+|%[A-Za-z_]\w*%|%[sdrvq]|\{[\w.!:]*\}|[*.•·#?_-]+|[xX]{3,}|\[masked:[a-z0-9-]+\]"
         ).fullmatch(value)
         is not None
     )

@@ -291,6 +291,15 @@ KEY_QUALIFIERS = frozenset(
 )  # fmt: skip
 """The words that make `..._key` the name of a secret; a primary, cache or public key is none."""
 
+PLAIN_TOKENS = frozenset(
+    (
+        "bad", "bos", "cancel", "cancellation", "cls", "continuation", "current", "dedup", "end", "eos", "first", "last", "lookahead",
+        "mask", "max", "min", "next", "num", "pad", "page", "parse", "per", "previous", "sep", "special", "start", "stop", "sync",
+        "syntax", "unexpected", "unk", "unknown",
+    )
+)  # fmt: skip
+"""The words that make `..._token` a piece of text, a mark of a page or a name for a crash, and no secret."""
+
 SUFFIXES = frozenset(
     (
         "b64",
