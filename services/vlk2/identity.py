@@ -9,8 +9,43 @@ import json
 import os
 from collections.abc import Mapping
 
-_MANIFESTS = ["pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "mix.exs", "composer.json", "Gemfile", "Package.swift", "build.sbt", "dune-project", "stack.yaml", "deno.json", "CMakeLists.txt"]
-_LOCKFILES = ["uv.lock", "poetry.lock", "Pipfile.lock", "requirements.txt", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "Cargo.lock", "go.sum", "composer.lock", "Gemfile.lock", "mix.lock", "Package.resolved", "gradle.lockfile"]
+_MANIFESTS = [
+    "pyproject.toml",
+    "setup.py",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "mix.exs",
+    "composer.json",
+    "Gemfile",
+    "Package.swift",
+    "build.sbt",
+    "dune-project",
+    "stack.yaml",
+    "deno.json",
+    "CMakeLists.txt",
+]
+_LOCKFILES = [
+    "uv.lock",
+    "poetry.lock",
+    "Pipfile.lock",
+    "requirements.txt",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "bun.lock",
+    "Cargo.lock",
+    "go.sum",
+    "composer.lock",
+    "Gemfile.lock",
+    "mix.lock",
+    "Package.resolved",
+    "gradle.lockfile",
+]
 _TOOLCHAINS = (
     "rust-toolchain.toml",
     "rust-toolchain",
@@ -85,6 +120,12 @@ def stamps(root: str) -> str:
         if marks:
             found[key] = " ".join(marks)
     return json.dumps(found, sort_keys=True)
+
+
+def index_stamp(root: str) -> str:
+    """The stamp of git's index of the checkout that holds `root`, "" where there is none."""
+    entry = _git_entry(root)
+    return file_stamp(os.path.join(_git_directory(entry), "index")) if entry else ""
 
 
 def file_stamp(path: str) -> str:

@@ -14,18 +14,22 @@ from dataclasses import dataclass
 from vlk2.errors import ConfigError
 
 HOOK_SETTINGS = ("store", "team", "agent", "project", "enforce")
+LOOP_THRESHOLDS = range(2, 25)
 ENFORCE = ("refuse", "advise", "off")
 
 
 @dataclass(frozen=True, slots=True)
 class HookSettings:
-    """What a hook needs to know; `project` is "" where it follows from the workspace."""
+    """What a hook needs to know; `project` is "" where it follows from the workspace. `observe` (user file only)
+    records and says nothing."""
 
     store: str
     team: str
     agent: str
     project: str
     enforce: str
+    loop_threshold: int = 3
+    observe: bool = False
 
 
 def config_path(environ: Mapping[str, str]) -> str:
@@ -103,7 +107,18 @@ def hook_settings(environ: Mapping[str, str]) -> HookSettings:
         agent=values.get("agent") or default_agent(environ),
         project=values.get("project", ""),
         enforce=enforce,
+        loop_threshold=_loop_threshold(environ, held, path),
+        observe=held.get("observe") is True,
     )
+
+
+def _loop_threshold(environ: Mapping[str, str], held: Mapping[str, object], path: str) -> int:
+    given = environ.get("VLK2_LOOP_THRESHOLD")
+    source = "VLK2_LOOP_THRESHOLD" if given else f"loop_threshold in {path}"
+    value: object = given or held.get("loop_threshold") or 3
+    if isinstance(value, int | str) and str(value).isdecimal() and int(value) in LOOP_THRESHOLDS:
+        return int(value)
+    raise ConfigError(f"{source} is {value!r}: it must be a number from 2 to 24")
 
 
 def _directory(kind: str) -> str:
