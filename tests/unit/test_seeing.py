@@ -87,18 +87,15 @@ def test_what_the_user_stopped_is_no_failure():
     assert not row.failing
 
 
-def test_an_explicit_record_has_no_command_and_keeps_its_place():
+def test_an_explicit_record_has_the_command_that_its_payload_names_and_keeps_its_place():
     record = Event(
-        kind=EventKind.RESULT,
-        tool="vlk_record_state",
-        command="raw_log …",
-        text="KeyError: 'price'",
-        explicit=True,
-        place="src/cart.py",
+        kind=EventKind.RESULT, text="KeyError: 'price'", explicit=True, place="src/cart.py"
     )
-    row = seen(record)
-    assert row.explicit
-    assert (row.call, row.command, row.place) == ("", "", "src/cart.py")
+    bare = seen(record)
+    assert bare.explicit
+    assert (bare.call, bare.command, bare.place) == ("", "", "src/cart.py")
+    named = seen(replace(record, tool="Bash", command="pytest -q"))
+    assert named.command == seen(replace(RUN, tool="Bash", command="pytest -q", input="")).command
 
 
 def test_no_command_has_no_key():

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from vlk2.clients.loose import canonical, is_array, mapping, sequence, spoken, string
 from vlk2.domain.event import Event, EventKind
+from vlk2.domain.payload import call_of
 
 
 class Step(NamedTuple):
@@ -154,6 +155,7 @@ class Run:
         explicit record, whose text and place are those that it recorded."""
         place = ""
         explicit = False
+        tool, command, arguments = call.tool, call.command, call.arguments
         if _OWN_TOOL.search(call.tool):
             given = mapping(call.arguments)
             if not call.tool.endswith("record_state"):
@@ -161,11 +163,13 @@ class Run:
                 return []
             explicit = True
             text, place = string(given.get("raw_log")), string(given.get("file_context"))
-            is_error, exit_code = {"failure": True, "success": False}.get(string(given.get("outcome"))), None
-        command = call.command
+            named = call_of(string(given.get("tool_payload")))
+            is_error = {"failure": True, "success": False}.get(string(given.get("outcome")))
+            exit_code = named.exit_code
+            tool, command, arguments = named.tool, named.command, None
         if command is None:
-            line = shell_line(call.tool, call.arguments)
-            command = spoken(call.arguments) if line is None else line
+            line = shell_line(tool, arguments)
+            command = spoken(arguments) if line is None else line
         tokens = sum(self._usage.values()) if self._measured else estimated_tokens(command, text)
         self._counted.update(self._usage)
         self._usage.clear()
@@ -179,9 +183,9 @@ class Run:
             use_id=call.use_id,
             batch=call.batch,
             at=at or call.at,
-            tool=call.tool,
+            tool=tool,
             command=command,
-            input=canonical(call.arguments) if call.arguments else "",
+            input=canonical(arguments) if arguments else "",
             text=text,
             is_error=is_error,
             exit_code=exit_code,

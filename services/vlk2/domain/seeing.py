@@ -50,7 +50,7 @@ def see(
     """
     if event.interrupted:
         diagnosis = Diagnosis(Outcome.UNKNOWN)
-    command = Command(Act.OTHER) if event.explicit else parse(event.tool, event.command, event.input)
+    command = parse(event.tool, event.command, event.input)
     return Seen(
         seq=seq,
         at=event.at,
