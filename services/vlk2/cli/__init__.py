@@ -26,6 +26,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("status", "Show the memory in figures."),
     "consolidate": ("status", "Run the cycle once, now."),
     "fingerprint": ("fingerprint", "Tell which failure a text is."),
+    "install": ("install", "Add hooks and MCP server to coding agents."),
+    "uninstall": ("install", "Take hooks and MCP server out of coding agents again."),
     "replay": ("replay", "Find the loops in recorded sessions."),
 }
 

@@ -1,0 +1,105 @@
+"""Reading and writing a foreign file: links followed, mode kept, one backup, all or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import stat
+import tempfile
+
+from vlk2.clients.editing.unreadable import Unreadable
+
+BACKUP = ".vlk2-backup"
+
+
+def read(path: str) -> str | None:
+    """The file's text with its own line ends, None where there is none. Unreadable where it is no UTF-8 text
+    or may not be read."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise Unreadable("a file stands where its folder should be") from None
+    except UnicodeDecodeError:
+        raise Unreadable("it is not UTF-8 text") from None
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from None
+
+
+def write(path: str, text: str, *, mode: int | None = None) -> None:
+    """Replaces the file by `text` in one step. A symbolic link stays one: what it points to is replaced. The
+    mode and owner stay; a new file has `mode`, or what the process gives new files."""
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    os.makedirs(folder, exist_ok=True)
+    try:
+        before = os.stat(target)
+    except FileNotFoundError:
+        before = None
+    handle, temporary = tempfile.mkstemp(prefix=".vlk2-", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, stat.S_IMODE(before.st_mode) if before else _new_mode() if mode is None else mode)
+        if before and hasattr(os, "chown"):
+            with contextlib.suppress(OSError):
+                os.chown(temporary, before.st_uid, before.st_gid)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def back_up(path: str, text: str) -> None:
+    """Keeps `text`, the file before our first edit, beside it; readable by those who may read the file."""
+    try:
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+    except FileNotFoundError:
+        mode = 0o600
+    write(path + BACKUP, text, mode=mode)
+
+
+def backup(path: str) -> str | None:
+    """The file before our first edit, None where there was none (or its copy is gone)."""
+    try:
+        return read(path + BACKUP)
+    except Unreadable:
+        return None
+
+
+def drop_backup(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path + BACKUP)
+
+
+def remove(path: str) -> None:
+    """Removes the file (of a link, what it points to)."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.realpath(path))
+
+
+def difference(path: str, before: str | None, after: str | None) -> str:
+    """A unified diff; "" where nothing changes. Texts that stay are masked: they may hold a token."""
+    from vlk2.redaction import mask
+
+    lines = difflib.unified_diff(
+        (before or "").splitlines(),
+        (after or "").splitlines(),
+        path if before is not None else "(new file)",
+        path if after is not None else "(removed)",
+        lineterm="",
+    )
+    return "\n".join(mask(line) if line.startswith(" ") else line for line in lines)
+
+
+def _new_mode() -> int:
+    # The process's mask can only be read by setting it.
+    held = os.umask(0)
+    os.umask(held)
+    return 0o666 & ~held
