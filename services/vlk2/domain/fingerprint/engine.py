@@ -31,6 +31,7 @@ class Reading(NamedTuple):
 
     page: Page
     found: list[Found]
+    ordinary: bool  # one line that no table had anything to say about
 
 
 def _apply(row: Row, table: Table, page: Page) -> list[Found]:
@@ -67,19 +68,20 @@ def _apply(row: Row, table: Table, page: Page) -> list[Found]:
 def read(text: str, extra: Table | None = None) -> Reading:
     page = Page(text)
     found: list[Found] = []
-    chosen = tables.relevant(page.text)
+    whole = page.text
+    chosen = tables.relevant(whole)
     if extra is not None:
         chosen.insert(0, extra)
     for table in chosen:
         for row in table.rows:
-            if row.guard in page.text:
+            if row.guard in whole:
                 found += _apply(row, table, page)
         for finder in table.finders:
             found += finder(page)
     closing = {one.line for one in found if one.rank <= TRAILER}
     if closing:  # last words also read like an error; that alone makes them no cause
         found = [one for one in found if one.rank > LOOSE or one.rank <= TRAILER or one.line not in closing]
-    return Reading(page, found)
+    return Reading(page, found, not chosen and len(page.lines) == 1)
 
 
 def _choose(found: Sequence[Found]) -> Found:
@@ -91,10 +93,16 @@ def _choose(found: Sequence[Found]) -> Found:
 
 
 def _slug(text: str) -> str:
-    words = [
-        word for word in re.findall(r"[A-Za-z][A-Za-z'-]*", re.sub(r"<[a-z]+>", " ", text)) if len(word) > 1
-    ]
-    return "-".join(words[:6]).lower()[:60] or "failure"
+    """The first six plain words of a template, as the type of a failure that has no code."""
+    words: list[str] = []
+    for token in text[:300].split():
+        word = token if token.isalpha() else token.strip("\"'`()[]{}<>,;:.!?*=-")
+        if len(word) < 2 or not (word.isalpha() or word.replace("-", "").replace("'", "").isalpha()):
+            continue
+        words.append(word)
+        if len(words) == 6:
+            break
+    return "-".join(words)[:60].lower() or "failure"
 
 
 def _digest(language: str, kind: str, body: str) -> str:
@@ -122,7 +130,7 @@ def _name(one: Found, page: Page, *, explain: bool = False) -> _Named:
     return _Named(one.type or _slug(made.text), body, one.symbols + made.symbols, masked)
 
 
-def _fingerprint(one: Found, named: _Named, page: Page) -> Fingerprint:
+def _fingerprint(one: Found, named: _Named, page: Page, *, ordinary: bool) -> Fingerprint:
     return Fingerprint(
         language=one.language,
         type=named.type,
@@ -130,12 +138,16 @@ def _fingerprint(one: Found, named: _Named, page: Page) -> Fingerprint:
         symbols=named.symbols,
         headline=(one.headline or page.lines[one.line]).strip()[:300],
         specific=one.specific,
-        transient=waits(one, one.headline or page.lines[one.line]),
+        transient=not ordinary and waits(one, one.headline or page.lines[one.line]),
     )
 
 
 def _failing(found: Sequence[Found], headline: Found, of_headline: _Named, page: Page) -> frozenset[Failing]:
     floor = LOOSE + 1 if headline.rank > LOOSE else TRAILER + 1 if headline.rank > TRAILER else 0
+    if len(found) == 1:
+        return frozenset(
+            (Failing(of_headline.type, of_headline.symbols, headline.test, masks.place(headline.file)),)
+        )
     members: set[Failing] = set()
     named_before: dict[tuple[str, str, str, str], _Named] = {}
     for one in found:
@@ -196,6 +208,7 @@ class _Decision(NamedTuple):
     page: Page | None = None
     found: tuple[Found, ...] = ()
     headline: Found | None = None
+    ordinary: bool = False
 
 
 _OWN_WORDS = frozenset(["shell", "git", "agent"])
@@ -231,7 +244,8 @@ def _decide(
         quiet = Outcome.SUCCESS if verdict is Verdict.HIDDEN else Outcome.UNKNOWN
         return _Decision(verdict, quiet, reading.page, tuple(found))
     if not found:
-        found = [_unknown_tool(reading.page, exit_code)]
+        one = _unknown_tool(reading.page, exit_code)
+        return _Decision(verdict, Outcome.FAILURE, reading.page, (one,), one, reading.ordinary)
     return _Decision(verdict, Outcome.FAILURE, reading.page, tuple(found), _choose(found))
 
 
@@ -251,7 +265,7 @@ def diagnose(
     named = _name(headline, page)
     return Diagnosis(
         decision.outcome,
-        _fingerprint(headline, named, page),
+        _fingerprint(headline, named, page, ordinary=decision.ordinary),
         _failing(decision.found, headline, named, page),
     )
 

@@ -99,6 +99,8 @@ def _basename(path: str) -> str:
 
 def place(text: str) -> str:
     """The file that a path names, without its folder, line and column."""
+    if not text:
+        return ""
     text = text.rstrip("/\\")
     name = _basename(text)
     cut = name.find(":")

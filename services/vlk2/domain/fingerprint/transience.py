@@ -24,7 +24,6 @@ _SAYS = (
     "connection reset",
     "connection refused",
     "connection aborted",
-    "connection closed",
     "connection timed out",
     "operation timed out",
     "read timed out",

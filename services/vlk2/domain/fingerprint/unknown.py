@@ -8,12 +8,14 @@ masked tokens become one, so that a list of any length has one template.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 
 from vlk2.domain.fingerprint.masks import Masked, Template
 from vlk2.domain.fingerprint.page import Page
 
 MASK = "<*>"
+MASK_COMMA = "<*>,"
+_MASKED = (MASK, MASK_COMMA)
 _TOKEN_LIMIT = 200
 _LINE_LIMIT = 1_000
 
@@ -31,6 +33,8 @@ _DOMAINS = frozenset(
 )
 _NAMED_AFTER = frozenset(["user", "User", "username", "logname", "host", "hostname"])
 _AFTER_NAME = frozenset(["from", "by", "on", "at", "via"])
+_LOOK_BACK = _NAMED_AFTER | {"=", "for"}
+_LOOK_AT = _UNITS | _DATES | _VALUES
 
 
 _ERROR_WORDS = (
@@ -47,7 +51,7 @@ def headline(page: Page) -> int:
         lowered = page.text.lower()
         places = [place for word in _ERROR_WORDS if (place := lowered.find(word)) >= 0]
         if places:
-            return page.index_at(min(min(places), len(page.text) - 1))
+            return page.index_at(min(*places, len(page.text) - 1))
     for index in range(len(lines) - 1, -1, -1):
         line = lines[index]
         if line and any(char.isalpha() for char in line[:_LINE_LIMIT]):
@@ -87,11 +91,25 @@ def _piece(found: re.Match[str]) -> str:
     return text
 
 
-@lru_cache(maxsize=8192)
+@cache
+def _one_piece() -> re.Pattern[str]:
+    """A token of one piece that carries a digit, and what stands before and behind it."""
+    return re.compile(
+        r"([\"'`(\[{<,;:]*)(?=[^\s:\[\](){}<>,;\"'`|#!?*=]*\d)[^\s:\[\](){}<>,;\"'`|#!?*=]+([\"'`)\]}>,;:.!?]*)\Z"
+    )
+
+
 def _token(token: str) -> str:
     """The masked form of one token that is no plain word."""
     if len(token) > _TOKEN_LIMIT:
         return MASK
+    simple = _one_piece().match(token)
+    if simple is not None:
+        before, behind = simple.groups()
+        return _tidy(before + MASK + behind) if before or behind else MASK
+    bare = token.rstrip(",.;:!?")
+    if bare.isalpha():
+        return token
     if "=" in token:
         token = _assigned().sub("=" + MASK, token)
         if token.endswith("=" + MASK) or MASK in token:
@@ -126,6 +144,14 @@ def _symbol(word: str) -> str:
     )
 
 
+def _run(out: list[str], put: str) -> bool:
+    """Whether `put` only goes on a run of masked tokens; the run then ends as a mask alone."""
+    if out and out[-1] in _MASKED and put in _MASKED:
+        out[-1] = MASK
+        return True
+    return False
+
+
 def template(line: str, *, explain: bool = False) -> Template:
     """The template of a line of an unknown tool, and the names that it quotes or reaches by a path."""
     if len(line) > _LINE_LIMIT:
@@ -138,34 +164,38 @@ def template(line: str, *, explain: bool = False) -> Template:
     last = len(words) - 1
     for at, word in enumerate(words):
         if word.isalpha():
-            put = word
+            if before not in _LOOK_BACK and word not in _LOOK_AT and (len(word) < 8 or word.strip("abcdef")):
+                out.append(word)
+                before = word
+                continue
+            if word in _UNITS and out and out[-1] == MASK:
+                before = word
+                continue
             if (
                 word in _DATES
                 or before in _NAMED_AFTER
+                or before == "="
                 or (
                     before == "for"
                     and at < last
                     and (words[at + 1] in _AFTER_NAME or words[at + 1][0] == "[")
                 )
-            ):
-                put = MASK
-            elif word in _UNITS and out and out[-1] == MASK:
-                before = word
-                continue
-            elif (
-                before == "="
-                or (word in _VALUES and before[-1:] in ":=")
+                or (word in _VALUES and before[-1:] in (":", "="))
                 or (len(word) >= 8 and not word.strip("abcdef"))
             ):
                 put = MASK
+            else:
+                put = word
+        elif word.isalnum():
+            put = MASK
         else:
             put = _token(word)
             if before in _NAMED_AFTER and MASK not in put and put[0] not in "=:(":
                 put = MASK
             elif before == "=" and put != MASK:
-                put = MASK + ("," if put[-1] == "," else "")
-            elif out and out[-1] == MASK and put.rstrip(",.;:)") in _UNITS:
-                out[-1] += put[len(put.rstrip(",.;:)")) :]
+                put = MASK_COMMA if put[-1] == "," else MASK
+            elif out and out[-1] == MASK and (unit := put.rstrip(",.;:)")) in _UNITS:
+                out[-1] += put[len(unit) :]
                 before = word
                 continue
             if (word[0] in "\"'`" or "/" in word or "\\" in word) and len(symbols) < 8:
@@ -174,11 +204,7 @@ def template(line: str, *, explain: bool = False) -> Template:
                     symbols.append(name)
         if explain and put != word:
             masked.append(Masked("token", word, put))
-        if put == MASK and out and out[-1] in (MASK, MASK + ","):
-            out[-1] = MASK
-        elif put == MASK + "," and out and out[-1] in (MASK, MASK + ","):
-            pass
-        else:
+        if put[0] != "<" or not _run(out, put):
             out.append(put)
         before = word
     return Template(" ".join(out), tuple(symbols), tuple(masked))
