@@ -40,6 +40,7 @@ _STOPPED = (
     "command rejected by user",
     "exec command rejected by user",
     "patch rejected by user",
+    "command blocked by pretooluse hook",
 )
 
 
