@@ -37,6 +37,7 @@ from vlk2.redaction_rules import (
     PROSE,
     SHAPES,
     SUFFIXES,
+    WEAK_PASSWORDS,
 )
 
 _MARK = "[masked:"
@@ -347,7 +348,10 @@ def _schemes(text: str, lower: str, spans: list[_Span]) -> None:
     )
     for found in _after(text, lower, "authorization", header):
         if found[1] is None and (
-            len(found[2]) < 12 or not _mixed(found[2]) or "(" in found[2] or found[2][0] in ":["
+            len(found[2]) < 12
+            or not _mixed(found[2].rstrip(",;.)"))
+            or "(" in found[2]
+            or found[2][0] in ":["
         ):
             continue
         if not _is_reference(found[2]) and found[2].lower() not in NOT_SECRET:
@@ -404,9 +408,9 @@ _AFTER_KEY = (
     rf"{_QUOTED_KEY}"
     r"(?:"
     r"([ \t]{0,8}(?:=>|:=|[:=])(?![=:])[ \t]{0,8})"
-    r"|(,[ \t]?(?=[\\\"']))"
     r"|(>)(?=[^<\n]{1,512}</)"
     r"|([,\s}]{0,40}\\{0,4}[\"']?[vV]alue\\{0,4}[\"']?[ \t]?[:=][ \t]?)"
+    r"|(,[ \t]?(?=[\\\"']))"
     r"|([ \t]{1,4}(?=\S))"
     r")"
 )
@@ -445,7 +449,7 @@ def _value_of(text: str, at: int, found: re.Match[str]) -> _Span | None:
     kind, sure = name
     before = text[max(0, start - 64) : start]
     lead = before.rpartition("\n")[2]
-    separator, comma, tag, value_word, space = found.groups()[2:]
+    separator, tag, value_word, comma, space = found.groups()[2:]
     assignment = _Assignment(
         key, kind, sure, found[2] is not None, separator == "=", value_word is not None, lead
     )
@@ -480,6 +484,8 @@ def _name(key: str) -> tuple[str, bool] | None:
     name = "_".join(words)
     if words[-1] == "key" and len(words) > 1:
         return ("api-key", True) if words[-2] in KEY_QUALIFIERS else None
+    if name == "auth":
+        return "secret", False
     if words[-1] == "token" and len(words) > 1 and words[-2] in PLAIN_TOKENS:
         return None
     for ending, kind in NAMES:
@@ -503,7 +509,7 @@ def _assigned(text: str, at: int, key: _Assignment, tagged: bool) -> _Span | Non
     )
     pattern = _compiled((_ENV_VALUE if env else _VALUE) + "{1,512}")
     found = pattern.match(text, at)
-    if found is None or text.startswith(_MARK, at):
+    if found is None or text.startswith(_MARK, at) or (key.key == "auth"):
         return None
     following = text[found.end() : found.end() + 1]
     if not env and following and following in "([{":
@@ -563,10 +569,14 @@ def _ends_argument(text: str, at: int) -> bool:
 def _quoted_secret(value: str, key: _Assignment) -> bool:
     bare = value.strip()
     low = bare.lower()
-    if not bare or low in NOT_SECRET or _is_reference(bare) or (_MARK in bare and _only_masked(bare)):
+    if not bare or _is_reference(bare) or (_MARK in bare and _only_masked(bare)):
         return False
-    if low == key.key.lower() or _is_label(low):
+    if key.kind == "password" and key.quoted_key and low in WEAK_PASSWORDS:
+        return not _is_about(key)
+    if low in NOT_SECRET or low == key.key.lower() or _is_label(low):
         return False
+    if key.key.lower() == "auth":
+        return _is_basic(bare) or (len(bare) >= 16 and " " not in bare and _mixed(bare))
     if " " in bare and any(word.strip(".,:;!'") in PROSE for word in low.split()):
         return False
     if _is_about(key) and not (len(bare) >= 16 and _mixed(bare)):
@@ -583,16 +593,18 @@ def _quoted_secret(value: str, key: _Assignment) -> bool:
 def _bare_secret(value: str, key: _Assignment, env: bool, following: str, rest: str) -> bool:
     """Whether an unquoted value is a secret and not code, a type or a message."""
     low = value.lower().strip(".:!?")
-    if low in NOT_SECRET or _is_reference(value) or value[0] in "*=~/" or value.startswith("0x"):
+    if _is_reference(value) or value[0] in "*=~/" or value.startswith("0x"):
+        return False
+    if low in NOT_SECRET and not (key.kind == "password" and key.tight and low in WEAK_PASSWORDS):
         return False
     if _is_about(key) and not (len(value) >= 16 and _mixed(value)):
         return False
     if env:
         if value.isdigit():
-            return key.kind == "password" and len(value) >= 4
+            return len(value) >= (4 if key.kind == "password" else 8) and key.sure
         return len(value) >= 3 and "(" not in value and not _is_code(value, key)
     ends_line = not following or following in "\r\n\\"
-    starts_line = not key.lead.strip(" \t+->$").removeprefix("export").strip()
+    starts_line = not key.lead.rstrip(_NAME_LETTERS).strip(" \t+->$").removeprefix("export").strip()
     in_data = following == "&" or following == ";" or key.lead.endswith(("?", "&", ";"))
     in_list = key.tight and following == " " and _compiled(r" ?[\w.-]{1,32}=[^=]").match(rest) is not None
     after_list = key.tight and _compiled(r"(?:\A|\s)[\w.-]{1,32}=\S{1,64} \Z").search(key.lead) is not None
@@ -602,18 +614,19 @@ def _bare_secret(value: str, key: _Assignment, env: bool, following: str, rest: 
             and not (value.isdigit() and key.kind != "password")
             and not _is_code(value, key, in_data)
         )
+    if key.kind == "password" and value.isalpha():
+        own_line = starts_line and ends_line and low != key.key.lower()
+        return own_line and (key.tight or (not key.lead and len(value) >= 6))
     if _is_code(value, key):
         return False
     if key.kind == "password":
-        if value.isalpha():
-            return starts_line and ends_line and (key.tight or (not key.lead and len(value) >= 6))
         if value.isdigit():
             return len(value) >= 4 and ends_line
         return len(value) >= 4 and _mixed(value)
     if key.sure:
         return len(value) >= 8 and _mixed(value)
     return (
-        len(value) >= 16
+        len(value) >= (8 if key.kind == "secret" else 10)
         and _mixed(value)
         and _compiled(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*[-_.]?\d*").fullmatch(value) is None
     )
@@ -633,12 +646,15 @@ def _is_code(value: str, key: _Assignment, data: bool = False) -> bool:
         value
     ) is not None and not any(part.isdigit() for part in value):
         return True
+    if key.tight and "_" not in value and any(letter.isdigit() for letter in value):
+        return False
     if value.replace("_", "").isalnum() and not value[0].isdigit():
         words = _compiled(r"[A-Z]?[a-z]+|[A-Z]+").findall(value)
         return any(word.lower() in _KEYISH_WORDS for word in words) and key.key.upper() != key.key
     return False
 
 
+_NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _KEYISH_WORDS = frozenset(
     ("password", "passwd", "pwd", "pass", "secret", "token", "key", "credential", "credentials", "tok")
 )

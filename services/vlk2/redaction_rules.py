@@ -252,8 +252,8 @@ _ARG = r"""["']?((?<=")[^"\n]+|(?<=')[^'\n]+|[^\s"'`;|&]+)"""
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("curl ", rf"\s(?:-u\s?|--user[ =])[\"']?[^\s:\"']{{0,64}}:{_ARG}"),
     ("wget ", rf"\s--(?:http-|ftp-|proxy-)?password[ =]{_ARG}"),
-    ("mysql", rf"\s-p(?![\d.:]+(?:\s|\Z))(?!\s){_ARG}"),
-    ("mariadb", rf"\s-p(?![\d.:]+(?:\s|\Z))(?!\s){_ARG}"),
+    ("mysql", rf"\s-p(?![\d.:]+(?:[\s\"',]|\Z))(?!\s){_ARG}"),
+    ("mariadb", rf"\s-p(?![\d.:]+(?:[\s\"',]|\Z))(?!\s){_ARG}"),
     ("sshpass ", rf"\s-p\s?{_ARG}"),
     ("docker login", rf"\s-p[ =]?{_ARG}"),
     ("podman login", rf"\s-p[ =]?{_ARG}"),
@@ -336,6 +336,11 @@ NOT_SECRET = frozenset(
     )
 )  # fmt: skip
 """Words that stand where a secret would and are none: types, states, and the first words of messages."""
+
+WEAK_PASSWORDS = frozenset(
+    ("default", "passwd", "password", "pwd", "secret", "self", "text", "user", "username")
+)
+"""Those of `NOT_SECRET` that people do set as a password: told by the form of the assignment alone."""
 
 PROSE = frozenset(
     (
