@@ -5,7 +5,7 @@ Which rule set, and why not the library itself. Looked at for a hook that lives 
 - detect-secrets 1.5.0 (Apache-2.0, last release 2024) and its fork bc-detect-secrets: good plugins, but scanning
   one line costs an import of about 300 ms (it loads requests, yaml and a plugin registry) and it finds lines, not
   spans to replace;
-- betterleaks-py 2.0.0 (MIT, released monthly, bindings to Betterleaks, which continues Gitleaks): linear, with the
+- betterleaks-py 2.0.0 (MIT, last release 2026-10, bindings to Betterleaks, which continues Gitleaks): linear, with the
   best-kept rule set, but a 23 MB shared library with a Go runtime: 30 ms to import and 80 ms for the first scan;
   it reports by line, leaves what it holds for an example, and wants the whole of a token, so that a key cut in two
   by our own limit on logs stays;
