@@ -312,6 +312,26 @@ def test_an_edit_between_makes_an_equal_result_worth_knowing():
         session.edit()
 
 
+def test_runs_and_edits_that_fail_between_make_no_look_worth_repeating():
+    session = Session()
+    missed = failed("edit-no-match", language="agent")
+    for n in range(2):
+        assert not isinstance(session.add(GOOD, "Read", "src/cart.py", text="x = 1"), Loop)
+        session.add(
+            missed, "Edit", "src/cart.py", arguments={"file_path": "src/cart.py", "old_string": str(n)}
+        )
+        session.run(f"pytest tests/test_{n}.py")
+    session.add(GOOD, "Read", "src/cart.py", text="x = 1")
+    assert session.loop.type == "repeat"
+
+
+def test_a_good_run_is_repeated_only_where_nothing_else_was_run_between():
+    session = Session()
+    for _ in range(4):
+        assert not isinstance(session.run("pytest", text="9 passed"), Loop)
+        session.run("make install")
+
+
 def test_looking_again_after_a_pause_is_waiting():
     session = Session()
     for _ in range(4):

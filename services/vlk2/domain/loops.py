@@ -171,7 +171,8 @@ def _attempts(window: Sequence[Seen], start: int, new: Seen) -> list[Seen]:
     last: Seen | None = None
     since_counted = since_last = Change.NONE
     for seen in window[start:]:
-        since_counted, since_last = then(since_counted, seen.change), then(since_last, seen.change)
+        change = _change(seen)
+        since_counted, since_last = then(since_counted, change), then(since_last, change)
         if not _same(seen, new):
             continue
         again = last is not None and seen.call == last.call and since_last is Change.NONE
@@ -182,6 +183,11 @@ def _attempts(window: Sequence[Seen], start: int, new: Seen) -> list[Seen]:
             since_counted = Change.NONE
         last, since_last = seen, Change.NONE
     return found
+
+
+def _change(seen: Seen) -> Change:
+    """What a call changed: an edit that failed changed nothing."""
+    return Change.NONE if seen.act is Act.EDIT and seen.outcome is Outcome.FAILURE else seen.change
 
 
 def _moved(window: Sequence[Seen], index: int, before: Seen, after: Seen, since: int) -> bool:
@@ -276,7 +282,8 @@ def _key(seen: Seen) -> Key | None:
 def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]) -> Loop | Quiet:
     """The same call with the same result and no error.
 
-    Nothing may have changed between, with two exceptions. Where the result itself shows a failure, the
+    Nothing may be known to have changed between (for a run: nothing else that may change something was run),
+    with two exceptions. Where the result itself shows a failure, the
     edits between were attempts, and none of them made a difference. And a file tool's edit that succeeds
     again was undone between: the edits go back and forth.
     """
@@ -290,7 +297,9 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
         if seen.seq <= patience.since:
             break
         if seen.call != new.call:
-            if seen.changes and not (new.complains or rewritten):
+            if not (new.complains or rewritten) and (
+                _change(seen) is not Change.NONE or (seen.changes and new.act is Act.RUN)
+            ):
                 break
         elif seen.outcome is Outcome.FAILURE:
             if not new.complains:
