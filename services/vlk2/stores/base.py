@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, LiteralString, Protocol
 
@@ -17,11 +20,13 @@ from vlk2.domain.recording import History
 from vlk2.domain.states import Reason, State, allowed
 from vlk2.errors import NotAllowed
 from vlk2.ports import (
+    Backlog,
     Cycle,
     FactEvidence,
     FactSums,
     Found,
     Known,
+    Lease,
     Mint,
     Move,
     NewAnchor,
@@ -29,6 +34,7 @@ from vlk2.ports import (
     RunKey,
     Saying,
     SayingKind,
+    Timeline,
 )
 from vlk2.stores.rows import (
     TOLD,
@@ -73,17 +79,41 @@ class Statements:
 
     def run(self, name: str, /, **params: Any) -> int:
         """Executes; answers the number of rows touched."""
-        return self._connection.execute(self._named[name], params).rowcount
+        return self._execute(name, params).rowcount
 
     def one(self, name: str, /, **params: Any) -> Any:
         """The first row, or None."""
-        return self._connection.execute(self._named[name], params).fetchone()
+        return self._execute(name, params).fetchone()
 
     def all(self, name: str, /, **params: Any) -> list[Any]:
-        return self._connection.execute(self._named[name], params).fetchall()
+        return self._execute(name, params).fetchall()
+
+    def _execute(self, name: str, params: dict[str, Any]) -> Cursor:
+        for key, value in params.items():
+            if value.__class__ is str and not storable(value):
+                params[key] = made_storable(value)
+        return self._connection.execute(self._named[name], params)
 
     def has(self, name: str) -> bool:
         return name in self._named
+
+
+def storable(text: str) -> bool:
+    """Whether every database holds the text as it is: no NUL, no lone surrogate."""
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def made_storable(text: str) -> str:
+    """NUL -> U+2400, a lone surrogate -> U+FFFD: ids and names that no use case has normalised."""
+    return text.replace("\0", "\u2400").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def timeline_pk(run: Statements, owner: Owner, mint: Mint, now: int) -> int:
@@ -121,14 +151,21 @@ class SqlTimeline:
             self._cursor,
             self._fact_cursor,
             self._due_at,
+            self._lease_owner,
             self.version,
         ) = row
         self.owner = Owner(team, agent, project)
+        self.erased = False
+        """Whether this transaction removed words for good."""
         self._changed = False
 
     @property
     def tokens(self) -> int:
         return self._tokens
+
+    @property
+    def leased(self) -> bool:
+        return self._lease_owner is not None
 
     def save(self) -> None:
         """Writes the timeline's own row back where something changed; the store calls it before commit."""
@@ -142,6 +179,8 @@ class SqlTimeline:
                 due_at=self._due_at,
                 pk=self.pk,
             )
+        if self.erased and self._fulltext and self._run.has("merge_index"):
+            self._run.run("merge_index")
 
     # runs and observations ---------------------------------------------------------------------------
 
@@ -588,7 +627,10 @@ class SqlTimeline:
 
     def blank(self, entry: Entry) -> None:
         """Removes from the entry, its observation and the archived constraints that cite it every word of it."""
+        self.erased = True
+        self._run.run("blank_details", entry=entry.pk)
         self._run.run("blank_citations", entry=entry.pk)
+        self._run.run("blank_endings", entry=entry.pk)
         self._run.run("blank_entry", pk=entry.pk)
         self._run.run("blank_observation", timeline=self.pk, seq=entry.seq)
         self._run.run("drop_metadata", entry=entry.pk)
@@ -790,3 +832,135 @@ class SqlTimeline:
     def contradict(self, fact: int, *, seq: int, at: int, resolution: str) -> None:
         self._run.run("add_contradiction", fact=fact, timeline=self.pk, seq=seq, at=at)
         self._run.run("resolve_contradictions", fact=fact, resolution=resolution, at=at)
+
+
+class SqlStore:
+    """The store port over a database's transactions; each kind of database says how it opens and ends them,
+    and calls `_opened` with what `store_meta` holds once its schema is in place."""
+
+    def __init__(self, named: Mapping[str, LiteralString], mint: Mint) -> None:
+        self._named = named
+        self._mint = mint
+        self._key = b""
+        self._pks: dict[Owner, int] = {}
+        self.fulltext = False
+
+    def _opened(self, key: str, *, fulltext: bool) -> None:
+        self._key = bytes.fromhex(key)
+        self.fulltext = fulltext
+
+    def _transaction(self, *, write: bool) -> AbstractContextManager[Statements]:
+        """A transaction: committed at the end of the block, rolled back by an exception; a reading one sees
+        one snapshot. The database's errors come out of it as ours."""
+        raise NotImplementedError
+
+    def _enter(self, run: Statements, team: str) -> None:
+        """Narrows the transaction to one team, where the database can."""
+
+    def _after_erasure(self) -> None:
+        """Removes what the database still keeps of erased words outside its tables, after the commit."""
+
+    def digest(self, text: str) -> str:
+        return hashlib.blake2b(
+            text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16
+        ).hexdigest()
+
+    @contextlib.contextmanager
+    def write(self, owner: Owner, now: int) -> Generator[Timeline]:
+        with self._transaction(write=True) as run:
+            pk = self._pks.get(owner)
+            self._enter(run, owner.team)
+            if pk is None:
+                pk = timeline_pk(run, owner, self._mint, now)
+            timeline = SqlTimeline(run, run.one("lock_timeline", pk=pk), self.digest, fulltext=self.fulltext)
+            yield timeline
+            timeline.save()
+        self._pks[owner] = pk
+        if timeline.erased:
+            self._after_erasure()
+
+    @contextlib.contextmanager
+    def read(self, owner: Owner, now: int) -> Generator[Timeline]:
+        if owner not in self._pks:
+            with self.write(owner, now):
+                pass
+        with self._transaction(write=False) as run:
+            self._enter(run, owner.team)
+            row = run.one("read_timeline", pk=self._pks[owner])
+            yield SqlTimeline(run, row, self.digest, fulltext=self.fulltext)
+
+    @contextlib.contextmanager
+    def write_leased(self, lease: Lease, now: int) -> Generator[Timeline]:
+        with self._transaction(write=True) as run:
+            found = run.one("timeline_pk_by_id", id=lease.timeline_id)
+            row = run.one("lock_timeline", pk=found[0]) if found else None
+            if row is None or row[-1] != lease.version:
+                raise NotAllowed(f"the lease on timeline {lease.timeline_id} was taken by another worker")
+            timeline = SqlTimeline(run, row, self.digest, fulltext=self.fulltext)
+            self._enter(run, timeline.owner.team)
+            yield timeline
+            timeline.save()
+        if timeline.erased:
+            self._after_erasure()
+
+    def take_lease(self, name: str, owner: str, *, now: int, until: int) -> int | None:
+        with self._transaction(write=True) as run:
+            row = run.one("take_lease", name=name, owner=owner, now=now, until=until)
+            return row[0] if row else None
+
+    def drop_lease(self, name: str, owner: str, version: int) -> None:
+        with self._transaction(write=True) as run:
+            run.run("drop_lease", name=name, owner=owner, version=version)
+
+    def lease_due(self, owner: str, *, now: int, until: int, most: int) -> list[Lease]:
+        with self._transaction(write=True) as run:
+            rows = run.all("lease_due", owner=owner, now=now, until=until, most=most)
+            return [Lease(row[0], owner, row[1]) for row in rows]
+
+    def note_failure(self, lease: Lease, *, now: int, retry_at: int, most: int) -> None:
+        with self._transaction(write=True) as run:
+            run.run(
+                "note_failure",
+                id=lease.timeline_id,
+                version=lease.version,
+                now=now,
+                retry_at=retry_at,
+                most=most,
+            )
+
+    def lease_over(self, owner: str, *, budget: int, now: int, until: int, most: int) -> list[Lease]:
+        with self._transaction(write=True) as run:
+            rows = run.all("lease_over", owner=owner, budget=budget, now=now, until=until, most=most)
+            return [Lease(row[0], owner, row[1]) for row in rows]
+
+    def note_lost(self, lease: Lease, *, now: int, most: int) -> bool:
+        with self._transaction(write=True) as run:
+            row = run.one("note_lost", id=lease.timeline_id, version=lease.version, now=now, most=most)
+            return row is not None and row[0] < most
+
+    def free_expired(self, *, now: int, most: int) -> tuple[int, int]:
+        with self._transaction(write=True) as run:
+            freed = run.run("free_expired", now=now)
+            return freed, run.run("park_failed", now=now, most=most)
+
+    def lease_until(self, name: str) -> int | None:
+        with self._transaction(write=False) as run:
+            row = run.one("lease_until", name=name)
+            return row[0] if row else None
+
+    def backlog(self, now: int) -> Backlog:
+        with self._transaction(write=False) as run:
+            due, oldest = run.one("due_now", now=now)
+            return Backlog(due, oldest, run.one("leased_now", now=now)[0], run.one("parked_now")[0])
+
+    def owner_of(self, timeline_id: str) -> Owner | None:
+        with self._transaction(write=False) as run:
+            row = run.one("owner_of", id=timeline_id)
+            return Owner(*row) if row else None
+
+    def timelines(self, team: str) -> list[tuple[str, Owner, int]]:
+        with self._transaction(write=False) as run:
+            return [
+                (row[0], Owner(row[1], row[2], row[3]), row[4])
+                for row in run.all("timelines_of_team", team=team)
+            ]

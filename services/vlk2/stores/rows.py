@@ -92,8 +92,9 @@ def constraint_of(row: Row, attempts: tuple[Attempt, ...]) -> Constraint:
     )
 
 
-def seen_of(row: Row) -> Seen:
-    """The columns of the query `window`."""
+@lru_cache(maxsize=4096)
+def seen_of(row: tuple[Any, ...]) -> Seen:
+    """The columns of the fragment `seen`. The same rows are read again at every record of their run."""
     flags = row[5]
     return Seen(
         seq=row[0],

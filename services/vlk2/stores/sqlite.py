@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Generator, Iterator
 from typing import NoReturn
 
-from vlk2.errors import NotAllowed, StoreBusy, StoreIncompatible, StoreUnavailable, Vlk2Error
-from vlk2.ports import Lease, Mint, Owner, Timeline
-from vlk2.stores.base import SqlTimeline, Statements, timeline_pk
+from vlk2.errors import StoreBusy, StoreIncompatible, StoreUnavailable, Vlk2Error
+from vlk2.ports import Mint
+from vlk2.stores.base import SqlStore, Statements
 from vlk2.stores.filesystem import network_file_system
 from vlk2.stores.statements import migrations, statements
 
@@ -21,26 +21,22 @@ APPLICATION_ID = 0x566C6B32  # "Vlk2"
 SCHEMA = 1
 
 
-class SqliteStore:
+class SqliteStore(SqlStore):
     """A store in the file at `path`. Opening makes the file where it is new; `migrate=False` (a hook) never
     changes its schema and raises StoreIncompatible instead. `busy_seconds` is how long a write waits for
     another process before StoreBusy."""
 
     def __init__(self, path: str, mint: Mint, *, busy_seconds: float = 10.0, migrate: bool = True) -> None:
+        super().__init__(statements("sqlite"), mint)
         self._path = path
-        self._mint = mint
         self._busy_seconds = busy_seconds
-        self._named = statements("sqlite")
         self._free: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
-        self._pks: dict[Owner, int] = {}
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreUnavailable(
                 f"SQLite {sqlite3.sqlite_version} is too old: Vlk² needs 3.35 or newer. Use a Python that is "
                 "built with a newer SQLite, or set VLK2_STORE to a PostgreSQL address."
             )
-        self.fulltext = False
-        self._key = b""
         with self._translated():
             self._open_file(migrate)
 
@@ -99,8 +95,7 @@ class SqliteStore:
                 f"{self._path} was written by a newer Vlk² (it needs schema {meta['min_writer']}, this one "
                 f"knows {SCHEMA}). Nothing was changed. Upgrade this installation: `uv tool upgrade vlk2`."
             )
-        self._key = bytes.fromhex(meta["key"])
-        self.fulltext = meta["fulltext"] == "fts5"
+        self._opened(meta["key"], fulltext=meta["fulltext"] == "fts5")
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         _write_ahead(connection)
@@ -137,80 +132,6 @@ class SqliteStore:
 
     # transactions ------------------------------------------------------------------------------------
 
-    def digest(self, text: str) -> str:
-        return hashlib.blake2b(
-            text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16
-        ).hexdigest()
-
-    @contextlib.contextmanager
-    def write(self, owner: Owner, now: int) -> Generator[Timeline]:
-        with self._transaction("BEGIN IMMEDIATE") as run:
-            pk = self._pks.get(owner)
-            if pk is None:
-                pk = timeline_pk(run, owner, self._mint, now)
-            timeline = SqlTimeline(run, run.one("lock_timeline", pk=pk), self.digest, fulltext=self.fulltext)
-            yield timeline
-            timeline.save()
-        self._pks[owner] = pk
-
-    @contextlib.contextmanager
-    def read(self, owner: Owner, now: int) -> Generator[Timeline]:
-        if owner not in self._pks:
-            with self.write(owner, now):
-                pass
-        with self._transaction("BEGIN") as run:
-            yield SqlTimeline(
-                run, run.one("read_timeline", pk=self._pks[owner]), self.digest, fulltext=self.fulltext
-            )
-
-    @contextlib.contextmanager
-    def write_leased(self, lease: Lease, now: int) -> Generator[Timeline]:
-        with self._transaction("BEGIN IMMEDIATE") as run:
-            found = run.one("timeline_pk_by_id", id=lease.timeline_id)
-            row = run.one("lock_timeline", pk=found[0]) if found else None
-            if row is None or row[-1] != lease.version:
-                raise NotAllowed(f"the lease on timeline {lease.timeline_id} was taken by another worker")
-            timeline = SqlTimeline(run, row, self.digest, fulltext=self.fulltext)
-            yield timeline
-            timeline.save()
-
-    def take_lease(self, name: str, owner: str, *, now: int, until: int) -> int | None:
-        with self._transaction("BEGIN IMMEDIATE") as run:
-            row = run.one("take_lease", name=name, owner=owner, now=now, until=until)
-            return row[0] if row else None
-
-    def drop_lease(self, name: str, owner: str, version: int) -> None:
-        with self._transaction("BEGIN IMMEDIATE") as run:
-            run.run("drop_lease", name=name, owner=owner, version=version)
-
-    def lease_due(self, owner: str, *, now: int, until: int, most: int) -> list[Lease]:
-        with self._transaction("BEGIN IMMEDIATE") as run:
-            rows = run.all("lease_due", owner=owner, now=now, until=until, most=most)
-            return [Lease(row[0], owner, row[1]) for row in rows]
-
-    def note_failure(self, lease: Lease, *, now: int, retry_at: int, most: int) -> None:
-        with self._transaction("BEGIN IMMEDIATE") as run:
-            run.run(
-                "note_failure",
-                id=lease.timeline_id,
-                version=lease.version,
-                now=now,
-                retry_at=retry_at,
-                most=most,
-            )
-
-    def owner_of(self, timeline_id: str) -> Owner | None:
-        with self._transaction("BEGIN") as run:
-            row = run.one("owner_of", id=timeline_id)
-            return Owner(*row) if row else None
-
-    def timelines(self, team: str) -> list[tuple[str, Owner, int]]:
-        with self._transaction("BEGIN") as run:
-            return [
-                (row[0], Owner(row[1], row[2], row[3]), row[4])
-                for row in run.all("timelines_of_team", team=team)
-            ]
-
     def close(self) -> None:
         with self._lock:
             free, self._free = self._free, []
@@ -218,11 +139,14 @@ class SqliteStore:
             connection.close()
 
     @contextlib.contextmanager
-    def _transaction(self, begin: str) -> Generator[Statements]:
+    def _transaction(self, *, write: bool) -> Generator[Statements]:
         with self._translated():
             connection = self._take()
             try:
-                connection.execute(begin)
+                if write:
+                    self._begin_immediate(connection)
+                else:
+                    connection.execute("BEGIN")
                 try:
                     yield Statements(connection, self._named)
                     connection.execute("COMMIT")
@@ -236,6 +160,39 @@ class SqliteStore:
             except BaseException:
                 self._give_back(connection)
                 raise
+            self._give_back(connection)
+
+    def _begin_immediate(self, connection: sqlite3.Connection) -> None:
+        """Takes the write lock. SQLite's own waiting sleeps up to 100 ms between two looks, so that writers
+        that never pause can keep one process out for seconds; here all look every few milliseconds, and the
+        longer one has waited the oftener it looks."""
+        try:
+            connection.execute("PRAGMA busy_timeout = 0")
+            began = time.monotonic()
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    waited = time.monotonic() - began
+                    if not _is_busy(error) or waited >= self._busy_seconds:
+                        raise
+                    jitter = 0.5 + os.urandom(1)[0] / 255  # `random` costs a hook 2 ms to import
+                    time.sleep(jitter * 0.004 / (1 + 4 * waited))
+                else:
+                    return
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(self._busy_seconds * 1000):d}")
+
+    def _after_erasure(self) -> None:
+        """The write-ahead log still holds the pages as they were: they go into the file, and the log is cut."""
+        connection = self._take()
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error:
+            # A reader of another process stands in the way; what is erased is committed, and the log is cut
+            # when the store is closed or next erases.
+            connection.close()
+        else:
             self._give_back(connection)
 
     def _take(self) -> sqlite3.Connection:
@@ -264,8 +221,8 @@ class SqliteStore:
             ) from error
 
     def _raise(self, error: sqlite3.Error) -> NoReturn:
-        name = getattr(error, "sqlite_errorname", "") or ""
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        name = _name(error)
+        if _is_busy(error):
             raise StoreBusy(
                 f"another process held the store {self._path} for more than {self._busy_seconds:g} s. "
                 "Nothing was recorded; try again."
@@ -285,6 +242,14 @@ class SqliteStore:
                 "backup in its place, or name another file in VLK2_STORE. `vlk2 status` shows which is used."
             ) from error
         raise StoreUnavailable(f"the store {self._path} failed: {error}") from error
+
+
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", "") or ""
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

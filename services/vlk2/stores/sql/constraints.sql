@@ -65,4 +65,7 @@ SELECT c.id FROM evidence v JOIN agent_timeline c ON c.pk = v.anchor WHERE v.ent
 SELECT 1 FROM evidence v JOIN agent_timeline c ON c.pk = v.anchor WHERE v.entry = :entry AND c.state <> 'PURGED' LIMIT 1
 
 -- name: blank_citations
-UPDATE agent_timeline SET headline = '', lesson = NULL WHERE state = 'PAST' AND pk IN (SELECT anchor FROM evidence WHERE entry = :entry)
+UPDATE agent_timeline SET headline = '', file = '', command = '', lesson = NULL WHERE state = 'PAST' AND pk IN (SELECT anchor FROM evidence WHERE entry = :entry)
+
+-- name: blank_endings
+UPDATE anchors SET ended = NULL WHERE entry IN (SELECT anchor FROM evidence WHERE entry = :entry)

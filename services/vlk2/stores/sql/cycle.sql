@@ -22,8 +22,51 @@ WHERE pk IN (SELECT pk FROM timelines WHERE due_at <= :now AND due_at IS NOT NUL
              AND (lease_until IS NULL OR lease_until <= :now) ORDER BY due_at LIMIT :most FOR UPDATE SKIP LOCKED)
 RETURNING id, version
 
+-- The changed timelines over the budget, between two ticks.
+-- name: lease_over [sqlite]
+UPDATE timelines SET lease_owner = :owner, lease_until = :until, version = version + 1
+WHERE pk IN (SELECT pk FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
+             AND (lease_until IS NULL OR lease_until <= :now) AND token_sum > :budget ORDER BY due_at LIMIT :most)
+RETURNING id, version
+
+-- PostgreSQL: as for lease_due.
+-- name: lease_over [postgres]
+UPDATE timelines SET lease_owner = :owner, lease_until = :until, version = version + 1
+WHERE pk IN (SELECT pk FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
+             AND (lease_until IS NULL OR lease_until <= :now) AND token_sum > :budget ORDER BY due_at LIMIT :most
+             FOR UPDATE SKIP LOCKED)
+RETURNING id, version
+
+-- A success says that the timeline is not the one to blame for what was lost before.
 -- name: release_lease
-UPDATE timelines SET lease_owner = NULL, lease_until = NULL, failures = 0 WHERE pk = :pk AND version = :version
+UPDATE timelines SET lease_owner = NULL, lease_until = NULL, failures = 0, parked_at = NULL
+WHERE pk = :pk AND version = :version
+
+-- name: note_lost
+UPDATE timelines SET failures = failures + 1,
+       parked_at = CASE WHEN failures + 1 >= :most THEN CAST(:now AS BIGINT) ELSE parked_at END,
+       lease_owner = CASE WHEN failures + 1 >= :most THEN NULL ELSE lease_owner END,
+       lease_until = CASE WHEN failures + 1 >= :most THEN NULL ELSE lease_until END
+WHERE id = :id AND version = :version AND lease_owner IS NOT NULL
+RETURNING failures
+
+-- name: free_expired
+UPDATE timelines SET lease_owner = NULL, lease_until = NULL WHERE lease_until <= :now
+
+-- name: park_failed
+UPDATE timelines SET parked_at = :now WHERE failures >= :most AND failures > 0 AND parked_at IS NULL AND lease_until IS NULL
+
+-- name: lease_until
+SELECT until FROM leases WHERE name = :name
+
+-- name: due_now
+SELECT COUNT(*), MIN(due_at) FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
+
+-- name: leased_now
+SELECT COUNT(*) FROM timelines WHERE lease_until > :now
+
+-- name: parked_now
+SELECT COUNT(*) FROM timelines WHERE parked_at IS NOT NULL
 
 -- name: note_failure
 UPDATE timelines SET lease_owner = NULL, lease_until = NULL, failures = failures + 1,

@@ -1,7 +1,7 @@
 -- Column lists that several queries share; `{name}` in a query stands for one of these.
 
 -- fragment: timeline
-t.pk, t.id, t.team, t.agent, teams.name, agents.name, t.project, t.next_seq, t.token_sum, t.cursor, t.fact_cursor, t.due_at, t.version
+t.pk, t.id, t.team, t.agent, teams.name, agents.name, t.project, t.next_seq, t.token_sum, t.cursor, t.fact_cursor, t.due_at, t.lease_owner, t.version
 
 -- fragment: entry
 e.pk, e.id, e.seq, e.at, e.run, e.kind, e.state, e.content, f.signature, f.symbols, f.language, f.type, f.specific, f.transient,

@@ -16,6 +16,10 @@ INSERT INTO recall_index (rowid, tokens) VALUES (:content, :tokens)
 -- name: unindex_content [sqlite]
 INSERT INTO recall_index (recall_index, rowid, tokens) VALUES ('delete', :content, :tokens)
 
+-- Deleted words stay in the index until its parts are merged.
+-- name: merge_index [sqlite]
+INSERT INTO recall_index (recall_index) VALUES ('optimize')
+
 -- name: search [sqlite]
 SELECT {entry}, hit.score
 FROM (SELECT r.rowid AS content, -bm25(recall_index) AS score FROM recall_index r

@@ -57,6 +57,9 @@ CREATE TABLE timelines (
   UNIQUE (team, agent, project)
 );
 CREATE INDEX timelines_due ON timelines (due_at) WHERE due_at IS NOT NULL AND parked_at IS NULL;
+CREATE INDEX timelines_leased ON timelines (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX timelines_failed ON timelines (failures) WHERE failures > 0;
+CREATE INDEX timelines_parked ON timelines (parked_at) WHERE parked_at IS NOT NULL;
 
 CREATE TABLE runs (
   pk         INTEGER PRIMARY KEY,
