@@ -447,20 +447,6 @@ def test_a_text_that_no_table_knows_counts_under_its_own_command_only():
     assert same.loop.repeats == 3
 
 
-def test_an_unknown_program_that_is_asked_about_many_things_is_not_stuck():
-    odd = failed("something-odd", language="text")
-    asked = Session()
-    for n in range(4):
-        assert not isinstance(asked.run("frobnicate a", odd), Loop)
-        asked.run(f"frobnicate b{n}")
-    known = Session()
-    for n in range(2):
-        known.run("pytest a", KEY_ERROR)
-        known.run(f"pytest b{n}")
-    known.run("pytest a", KEY_ERROR)
-    assert known.loop.repeats == 3
-
-
 def test_three_records_of_one_specific_type_are_a_loop_whatever_their_symbols():
     session = Session()
     for name in ("Cart", "Refund", "Ledger"):

@@ -165,28 +165,23 @@ def _attempts(window: Sequence[Seen], start: int, new: Seen) -> list[Seen]:
 
     A run after edits that only add output looks closer at the same failure, and a run after going back to
     version control's state measures what was there before: neither is another attempt. The very same call
-    once more, with nothing changed, always is; but for a program that no table knows, whose exit status may
-    be its answer, not among runs of other things.
+    once more, with nothing changed, always is.
     """
     found: list[Seen] = []
     last: Seen | None = None
     since_counted = since_last = Change.NONE
-    known = new.fingerprint is None or new.fingerprint.language != UNRECOGNISED
-    elsewhere = False
     for seen in window[start:]:
         change = _change(seen)
         since_counted, since_last = then(since_counted, change), then(since_last, change)
         if not _same(seen, new):
-            elsewhere = elsewhere or (seen.act is Act.RUN and seen.command != new.command)
             continue
         again = last is not None and seen.call == last.call and since_last is Change.NONE
         looks = since_counted is Change.RESTORE or (since_counted is Change.PROBE and bool(found))
-        swept = not known and elsewhere and since_last is Change.NONE and bool(found)
         together = bool(found) and bool(seen.batch) and seen.batch == found[-1].batch and not seen.explicit
-        if not together and not swept and (again or not looks):
+        if not together and (again or not looks):
             found.append(seen)
             since_counted = Change.NONE
-        last, since_last, elsewhere = seen, Change.NONE, False
+        last, since_last = seen, Change.NONE
     return found
 
 
