@@ -34,7 +34,6 @@ def archive(memory):
         ("foo_bar", "py"),
         ("NameError", "py"),
         ("Invoice: Serialize", "rust"),
-        ("to_string", "rust"),
         ("TS2345 Price", "ts"),
         ("ledger/totals.py", "py"),
     ],
@@ -42,6 +41,11 @@ def archive(memory):
 def test_recall_finds_codes_paths_and_names(memory, archive, query, found):
     ids = memory.recall(query).ids
     assert ids and ids[0] in archive[found]
+
+
+@pytest.mark.parametrize("query", ["to_string", "invoice.rs", "serde_json::to_string"])
+def test_the_end_of_a_qualified_name_or_path_is_enough(memory, archive, query):
+    assert set(memory.recall(query, limit=10).ids) & set(archive["rust"])
 
 
 def test_recall_says_when_nothing_matches(memory, archive):

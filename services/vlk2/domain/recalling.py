@@ -15,13 +15,23 @@ def _word() -> re.Pattern[str]:
 
 
 @cache
+def _step() -> re.Pattern[str]:
+    return re.compile(r"[/:\\]+")
+
+
+@cache
+def _line_numbers() -> re.Pattern[str]:
+    return re.compile(r"(?::\d+)+$")
+
+
+@cache
 def _part() -> re.Pattern[str]:
     return re.compile(r"[^\W_]+")
 
 
 def _tokens(text: str) -> list[str]:
-    """Each word folded, and for a compound (`foo_bar`, `src/a.ts`, `E0277:`) its parts and the whole, its
-    separators written as `_`."""
+    """Each word folded, and for a compound (`foo_bar`, `src/a.ts`, `E0277:`) its parts, the whole and the ends
+    of a path or qualified name, their separators written as `_`."""
     found: list[str] = []
     for match in _word().finditer(text.casefold()):
         word = match[0]
@@ -29,7 +39,15 @@ def _tokens(text: str) -> list[str]:
         found += [part[:_MAX_TOKEN] for part in parts]
         if len(parts) > 1 and len(word) <= _MAX_TOKEN:
             found.append("_".join(parts))
+            found += _ends(word)
     return found
+
+
+def _ends(word: str) -> list[str]:
+    """`ledger/src/a.ts` is also looked for as `src/a.ts` and `a.ts`, `serde_json::to_string` as `to_string`."""
+    steps = _step().split(_line_numbers().sub("", word))
+    pieces = (_part().findall(" ".join(steps[-most:])) for most in (1, 2) if len(steps) >= most)
+    return ["_".join(parts) for parts in pieces if len(parts) > 1]
 
 
 def index_text(text: str) -> str:
