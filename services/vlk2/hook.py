@@ -57,6 +57,7 @@ class Hook:
         self._raw = False  # an event was read whose masked line is not made yet
         self._turn = _lock()
         self._data = ""
+        self._mark = ""
 
     # the deadline ------------------------------------------------------------------------------------
 
@@ -143,6 +144,7 @@ class Hook:
         from vlk2.ports import Owner
         from vlk2.userfile import hook_settings
 
+        self._mark = heard.mark
         settings = hook_settings(self._environ)
         now = time.time_ns() // 1_000
         seen.note(self._data, self._client, heard.name, settings.store, now)
@@ -179,8 +181,9 @@ class Hook:
         kept, ready = event, None
         if event.kind is EventKind.RESULT and not event.interrupted:
             ready = prepare(event, mask)
-            if not event.use_id:  # so that a line which was written in both places counts once
-                ready = replace(ready, event=replace(ready.event, use_id=f"hook-{os.urandom(8).hex()}"))
+            if not event.use_id:  # a line that was written in both places, or told twice, counts once
+                mark = self._mark or os.urandom(8).hex()
+                ready = replace(ready, event=replace(ready.event, use_id=f"hook {mark} {event.tool} {ready.command}"))
             kept = replace(
                 ready.event,
                 command=ready.command,

@@ -203,15 +203,29 @@ class _Hearer:
     # parts -------------------------------------------------------------------------------------------
 
     def _after(self, done: Recorded) -> Answer:
-        """The constraint that holds the failure, where this run has not been told of it at half its count."""
+        """The constraint that holds the failure, where this run has not been told of it at half its count. Where
+        the client takes no word before a call, the one that was due before this call."""
         constraint = done.constraint
         if constraint is None or self._manner.silent:
             return Silence()
-        if not due(constraint.count, self._told().get(constraint.entry.pk)):
+        counts = self._timeline.shown_counts(self.run, said=not self._manner.observe)
+        if due(constraint.count, self._told(counts).get(constraint.entry.pk)):
+            constraint = self._timeline.constraint(constraint.entry) or constraint
+            self._note(constraint, SayingKind.CONTEXT, constraint.count)
+            return self._say(after_result(constraint, self._now, self._around.stamps()))
+        if self._manner.advises or done.seen is None:
             return Silence()
-        constraint = self._timeline.constraint(constraint.entry) or constraint
-        self._note(constraint, SayingKind.CONTEXT, constraint.count)
-        return self._say(after_result(constraint, self._now, self._around.stamps()))
+        passed = self._timeline.refusals(constraint, done.seen.call, said=not self._manner.observe)
+        if passed or not due(constraint.count, counts.get((constraint.entry.pk, SayingKind.ADVICE))):
+            return Silence()
+        window = self._timeline.window(self._timeline.chain(self.run), WINDOW)
+        facts = identical(window, done.seen.call, [constraint])
+        if facts is None or facts.failures < 2:
+            return Silence()
+        self._note(constraint, SayingKind.ADVICE, constraint.count, done.seen.call)
+        return self._say(
+            before_call(constraint, self._now, self._around.stamps(), failures=facts.failures, told=True)
+        )
 
     def _about(self, event: Event, call: str, facts: Identical) -> Answer:
         """Rule 7 on a call that has failed under a live constraint."""
@@ -246,7 +260,10 @@ class _Hearer:
         if isinstance(decision, Refuse):
             self._note(constraint, SayingKind.REFUSAL, decision.count, call)
             text = in_place_of_call(constraint, self._now, failures=facts.failures, last=facts.last.at)
-            return Silence() if self._manner.observe else Hold(text)
+            if self._manner.observe:
+                return Silence()
+            self._timeline.end_call(self.run, self._use(event), self._at)
+            return Hold(text)
         count = shown_at(facts.failures, constraint.threshold)
         if passed and passed[-1] == (SayingKind.REFUSAL, count) and not _something_done(call_facts):
             self._note(constraint, SayingKind.OVERRIDE, count, call)

@@ -47,9 +47,10 @@ _STOPPED = (
 class Heard:
     """What one payload of a client says: the event's name in the client's words, the events in ours, the folder
     it happened in, the workspace root that the client names ("" where it names none), and whether the client
-    can take a word before this call (`advises`) and a refusal of it (`refuses`)."""
+    can take a word before a call (`advises`) and a refusal of it (`refuses`). `mark` tells this report from any
+    other where calls have no id."""
 
-    __slots__ = ("advises", "cwd", "events", "name", "refuses", "root")
+    __slots__ = ("advises", "cwd", "events", "mark", "name", "refuses", "root")
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class Heard:
         root: str = "",
         advises: bool = True,
         refuses: bool = True,
+        mark: str = "",
     ) -> None:
         self.name = name
         self.events = events
@@ -67,6 +69,7 @@ class Heard:
         self.root = root
         self.advises = advises
         self.refuses = refuses
+        self.mark = mark
 
 
 def text_at(payload: Mapping[str, object], key: str) -> str:

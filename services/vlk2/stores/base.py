@@ -309,7 +309,7 @@ class SqlTimeline:
 
     def start_call(self, run: int, use: str, at: int, *, together: int) -> str:
         beside = self._run.one("call_beside", run=run, use=use, since=at - together)
-        batch = beside[0] if beside else use
+        batch = beside[0] if beside else f"{use}.{at}"
         self._run.run("start_call", run=run, use=use, batch=batch, at=at)
         return batch
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vlk2.app.hear import Answer
 
 SHELLS = ("Bash", "PowerShell")
+_OTHERS = ("PreCompact", "PostCompact", "Stop", "SubagentStart", "Notification", "PostToolBatch", "Setup")
 
 
 def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | None:
@@ -25,9 +26,9 @@ def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | N
     name = text_at(payload, "hook_event_name")
     cwd = text_at(payload, "cwd")
     event = _event(name, payload)
-    if event is None:
+    if event is None and name not in _OTHERS:
         return None
-    return Heard(name, [event], cwd=cwd, root=environ.get("CLAUDE_PROJECT_DIR", "") or cwd)
+    return Heard(name, [event] if event else [], cwd=cwd, root=environ.get("CLAUDE_PROJECT_DIR", "") or cwd)
 
 
 def _event(name: str, payload: Mapping[str, object]) -> Event | None:
@@ -90,7 +91,7 @@ def _exit_code(error: str) -> int | None:
     return int(word) if word != head and word.isdigit() else None
 
 
-def answer(payload: Mapping[str, object], said: Answer) -> str:
+def answer(payload: Mapping[str, object], said: Answer | None) -> str:
     """What goes to stdout: additional context where this event takes it, a denial before a call."""
     from vlk2.app.hear import Hold, Tell
 
