@@ -34,9 +34,9 @@ def diagnose(
     the shape of a failing tool's own output is one. `extra` holds a project's own rows. Never raises on any
     text; linear in its length.
     """
-    from vlk2.domain.fingerprint import engine
+    from vlk2.domain.fingerprint.engine import diagnose as decide
 
-    return engine.diagnose(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+    return decide(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
 
 
 def explain(
@@ -48,9 +48,9 @@ def explain(
     extra: Table | None = None,
 ) -> Explanation:
     """The same decision as `diagnose`, with its reasons: the row, the template, the masks, the other candidates."""
-    from vlk2.domain.fingerprint import engine
+    from vlk2.domain.fingerprint.engine import explain as why
 
-    return engine.explain(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+    return why(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
 
 
 def own_rows(rows: Sequence[Mapping[str, object]]) -> Table:

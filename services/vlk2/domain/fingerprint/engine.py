@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from vlk2.domain.fingerprint import ALGORITHM, masks, tables, unknown
-from vlk2.domain.fingerprint.masks import Masked
+from vlk2.domain.fingerprint.masks import Masked, Template
 from vlk2.domain.fingerprint.page import Page
 from vlk2.domain.fingerprint.rows import LOOSE, TRAILER, WARNING, Found, Row, Table
 from vlk2.domain.fingerprint.transience import waits
@@ -92,17 +92,20 @@ def _choose(found: Sequence[Found]) -> Found:
     return best
 
 
-def _slug(text: str) -> str:
+def _slug(made: Template) -> str:
     """The first six plain words of a template, as the type of a failure that has no code."""
+    return "-".join(made.title or _title(made.text))[:60].lower() or "failure"
+
+
+def _title(text: str) -> list[str]:
     words: list[str] = []
     for token in text[:300].split():
         word = token if token.isalpha() else token.strip("\"'`()[]{}<>,;:.!?*=-")
-        if len(word) < 2 or not (word.isalpha() or word.replace("-", "").replace("'", "").isalpha()):
-            continue
-        words.append(word)
-        if len(words) == 6:
-            break
-    return "-".join(words)[:60].lower() or "failure"
+        if len(word) > 1 and "<" not in token and word.replace("-", "").replace("'", "").isalpha():
+            words.append(word)
+            if len(words) == 6:
+                break
+    return words
 
 
 def _digest(language: str, kind: str, body: str) -> str:
@@ -127,7 +130,7 @@ def _name(one: Found, page: Page, *, explain: bool = False) -> _Named:
     if one.detail:
         detail = masks.template(one.detail, explain=explain)
         body, masked = body + "\n" + detail.text, masked + detail.masked
-    return _Named(one.type or _slug(made.text), body, one.symbols + made.symbols, masked)
+    return _Named(one.type or _slug(made), body, one.symbols + made.symbols, masked)
 
 
 def _fingerprint(one: Found, named: _Named, page: Page, *, ordinary: bool) -> Fingerprint:

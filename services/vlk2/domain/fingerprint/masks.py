@@ -22,11 +22,12 @@ class Masked(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A message without what is volatile, and the symbols that it names, in order."""
+    """A message without what is volatile, the symbols that it names, in order, and its first plain words."""
 
     text: str
     symbols: tuple[str, ...]
     masked: tuple[Masked, ...] = ()
+    title: tuple[str, ...] = ()
 
 
 _KEEP = (

@@ -124,6 +124,10 @@ class Page:
     def containing(self, literal: str) -> Iterator[Line]:
         """The lines that contain `literal`, once each, in order; the first thousand of them."""
         text, lines = self.text, self.lines
+        if len(lines) == 1:
+            if literal in text:
+                yield Line(0, text)
+            return
         at = text.find(literal)
         left = _MOST
         while at != -1 and left:

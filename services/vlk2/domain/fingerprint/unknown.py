@@ -25,6 +25,7 @@ _UNITS = frozenset(
 _DATES = frozenset(
     "Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec UTC GMT CST EST PST PDT".split()  # noqa: SIM905
 )
+_NO_WORD = "0123456789 \t.,:;-+*/=()[]{}<>|#"
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 _VALUES = frozenset(["true", "false", "null", "none", "True", "False", "None", "NULL", "nil", "yes", "no"])
 _DOMAINS = frozenset(
@@ -33,6 +34,7 @@ _DOMAINS = frozenset(
 )
 _NAMED_AFTER = frozenset(["user", "User", "username", "logname", "host", "hostname"])
 _AFTER_NAME = frozenset(["from", "by", "on", "at", "via"])
+_CODED_BY = frozenset(["exit", "status", "code", "errno", "signal", "http"])
 _LOOK_BACK = _NAMED_AFTER | {"=", "for"}
 _LOOK_AT = _UNITS | _DATES | _VALUES
 
@@ -46,7 +48,9 @@ _ERROR_WORDS = (
 def headline(page: Page) -> int:
     """The index of the line to go by: the first with an error word, else the last that has a word; else -1."""
     lines = page.lines
-    if len(lines) > 1:
+    if len(lines) == 1:
+        return 0 if lines[0].strip(_NO_WORD) else -1
+    if lines:
         # lower() may change the length of exotic letters; the line is then the one next to it, deterministically
         lowered = page.text.lower()
         places = [place for word in _ERROR_WORDS if (place := lowered.find(word)) >= 0]
@@ -94,9 +98,8 @@ def _piece(found: re.Match[str]) -> str:
 @cache
 def _one_piece() -> re.Pattern[str]:
     """A token of one piece that carries a digit, and what stands before and behind it."""
-    return re.compile(
-        r"([\"'`(\[{<,;:]*)(?=[^\s:\[\](){}<>,;\"'`|#!?*=]*\d)[^\s:\[\](){}<>,;\"'`|#!?*=]+([\"'`)\]}>,;:.!?]*)\Z"
-    )
+    piece = r"(?=[^\s:\[\](){}<>,;\"'`|#!?*=]*\d)[^\s:\[\](){}<>,;\"'`|#!?*=]+"
+    return re.compile(rf"([\"'`(\[{{<,;:]*){piece}(?::{piece})*([\"'`)\]}}>,;:.!?]*)\Z")
 
 
 def _token(token: str) -> str:
@@ -107,6 +110,9 @@ def _token(token: str) -> str:
     if simple is not None:
         before, behind = simple.groups()
         return _tidy(before + MASK + behind) if before or behind else MASK
+    key, equals, value = token.partition("=")
+    if equals and value and key.isidentifier() and value.isalnum():
+        return key + "=" + MASK
     bare = token.rstrip(",.;:!?")
     if bare.isalpha():
         return token
@@ -144,31 +150,36 @@ def _symbol(word: str) -> str:
     )
 
 
-def _run(out: list[str], put: str) -> bool:
-    """Whether `put` only goes on a run of masked tokens; the run then ends as a mask alone."""
-    if out and out[-1] in _MASKED and put in _MASKED:
-        out[-1] = MASK
-        return True
-    return False
+def _code(before: str, number: str) -> bool:
+    """Whether a number is an exit or error status, which stays; a 2xx or 3xx of HTTP is no failure and goes."""
+    return (
+        before.rstrip(":=").lower() in _CODED_BY
+        and len(number) <= 3
+        and not (len(number) == 3 and number[0] in "123")
+    )
 
 
 def template(line: str, *, explain: bool = False) -> Template:
     """The template of a line of an unknown tool, and the names that it quotes or reaches by a path."""
-    if len(line) > _LINE_LIMIT:
-        line = line[:_LINE_LIMIT]
     out: list[str] = []
     symbols: list[str] = []
     masked: list[Masked] = []
-    before = ""
-    words = line.split()
+    title: list[str] = []
+    before = put = ""
+    watch = False  # the word before says what kind of thing follows
+    words = line[:_LINE_LIMIT].split()
     last = len(words) - 1
     for at, word in enumerate(words):
         if word.isalpha():
-            if before not in _LOOK_BACK and word not in _LOOK_AT and (len(word) < 8 or word.strip("abcdef")):
+            if not watch and word not in _LOOK_AT and (len(word) < 8 or word.strip("abcdef")):
                 out.append(word)
-                before = word
+                if len(title) < 6 and len(word) > 1:
+                    title.append(word)
+                before = put = word
+                watch = word in _LOOK_BACK
                 continue
-            if word in _UNITS and out and out[-1] == MASK:
+            watch = word in _LOOK_BACK
+            if word in _UNITS and put == MASK:
                 before = word
                 continue
             if (
@@ -183,28 +194,42 @@ def template(line: str, *, explain: bool = False) -> Template:
                 or (word in _VALUES and before[-1:] in (":", "="))
                 or (len(word) >= 8 and not word.strip("abcdef"))
             ):
-                put = MASK
+                now = MASK
             else:
-                put = word
+                now = word
+                if len(title) < 6 and len(word) > 1:
+                    title.append(word)
+        elif word.isdigit():
+            watch = False
+            now = word if _code(before, word) else MASK
         elif word.isalnum():
-            put = MASK
+            watch = False
+            now = MASK
         else:
-            put = _token(word)
-            if before in _NAMED_AFTER and MASK not in put and put[0] not in "=:(":
-                put = MASK
-            elif before == "=" and put != MASK:
-                put = MASK_COMMA if put[-1] == "," else MASK
-            elif out and out[-1] == MASK and (unit := put.rstrip(",.;:)")) in _UNITS:
-                out[-1] += put[len(unit) :]
+            now = _token(word)
+            if watch and before in _NAMED_AFTER and MASK not in now and now[0] not in "=:(":
+                now = MASK
+            elif before == "=" and now != MASK:
+                now = MASK_COMMA if now[-1] == "," else MASK
+            elif put == MASK and (unit := now.rstrip(",.;:)")) in _UNITS:
+                out[-1] += now[len(unit) :]
                 before = word
                 continue
+            watch = word[-1] in ":="
             if (word[0] in "\"'`" or "/" in word or "\\" in word) and len(symbols) < 8:
                 name = _symbol(word)
                 if name:
                     symbols.append(name)
-        if explain and put != word:
-            masked.append(Masked("token", word, put))
-        if put[0] != "<" or not _run(out, put):
-            out.append(put)
+            if len(title) < 6 and "<" not in now:
+                plain = now.strip("\"'`()[]{},;:.!?*=-")
+                if len(plain) > 1 and plain.replace("-", "").replace("'", "").isalpha():
+                    title.append(plain)
+        if explain and now != word:
+            masked.append(Masked("token", word, now))
+        if now[0] == "<" and put in _MASKED and now in _MASKED:
+            out[-1] = put = MASK
+        else:
+            out.append(now)
+            put = now
         before = word
-    return Template(" ".join(out), tuple(symbols), tuple(masked))
+    return Template(" ".join(out), tuple(symbols), tuple(masked), tuple(title))

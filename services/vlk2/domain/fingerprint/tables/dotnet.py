@@ -23,12 +23,27 @@ def _exceptions(page: Page) -> list[Found]:
     return found
 
 
+_PLACE = r"(?:\s{0,8}\d+>)? {0,8}(?:(?P<file>[^\s(][^(\n]{0,300}?)(?:\(\d+(?:,\d+){0,3}\))? ?: )?"
+_SAID = r"\d{1,6}) ?: (?P<message>.*?)(?: \[[^\]]*proj[^\]]*\])?$"
+
+
+def _coded(prefix: str, *, language: str = "csharp", rank: int = CODED) -> Row:
+    return Row(
+        f"msbuild-{prefix}",
+        f"error {prefix}",
+        _PLACE + rf"(?:fatal )?error (?P<type>{prefix}" + _SAID,
+        rank,
+        language=language,
+        specific=True,
+    )
+
+
 TABLE = Table(
     "csharp",
     (
-        Row("csc", "error ", r"(?:\s{0,8}\d+>)? {0,8}(?:(?P<file>[^\s(][^(\n]{0,300}?)(?:\(\d+(?:,\d+){0,3}\))? ?: )?(?:fatal )?error (?P<type>(?:CS|FS|BC|CA|IDE|SA|xUnit|NUnit)\d{1,6}) ?: (?P<message>.*?)(?: \[[^\]]*proj[^\]]*\])?$", CODED, specific=True),
-        Row("msbuild", "error ", r"(?:\s{0,8}\d+>)? {0,8}(?:(?P<file>[^\s(][^(\n]{0,300}?)(?:\(\d+(?:,\d+){0,3}\))? ?: )?(?:fatal )?error (?P<type>(?:MSB|NETSDK|NU|MC|APT|XA)\d{3,5}) ?: (?P<message>.*?)(?: \[[^\]]*proj[^\]]*\])?$", CODED - 5, language="msbuild", specific=True),
-        Row("csc-warning", "warning ", r"(?:\s{0,8}\d+>)? {0,8}(?:(?P<file>[^\s(][^(\n]{0,300}?)(?:\(\d+(?:,\d+){0,3}\))? ?: )?warning (?P<type>[A-Z]{2,6}\d{3,5}) ?: (?P<message>.*?)(?: \[[^\]]*proj[^\]]*\])?$", WARNING, specific=True, strong=False),
+        *(_coded(prefix) for prefix in ("CS", "FS", "BC", "CA", "IDE", "SA", "xUnit", "NUnit", "RZ")),
+        *(_coded(prefix, language="msbuild", rank=CODED - 5) for prefix in ("MSB", "NETSDK", "NU", "MC", "APT", "XA")),
+        *(Row(f"warning-{prefix}", f"warning {prefix}", _PLACE + rf"warning (?P<type>{prefix}" + _SAID, WARNING, specific=True, strong=False) for prefix in ("CS", "FS", "CA", "MSB", "NU", "NETSDK", "SA")),
         Row("mcs-trailer", "Compilation failed: ", r"Compilation failed: \d+ error.*", TRAILER, type="failed", fixed=True),
         Row("dotnet-test", "  Failed ", r"\s+Failed (?P<test>[\w.+<>(), \"]+?)(?: \[[^\]]*\])?$", TEST, type="test", fixed=True),
         Row("powershell", "FullyQualifiedErrorId", r"\s*\+ FullyQualifiedErrorId : (?P<type>[\w.]+)(?P<message>.*)", TEST, language="powershell"),

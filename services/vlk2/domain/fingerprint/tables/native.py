@@ -106,7 +106,10 @@ def _cmake(page: Page) -> list[Found]:
 TABLE = Table(
     "c",
     (
-        Row("msvc", "error ", r" ?(?:(?P<file>[^\s(:][^(\n]{0,300}?)(?:\(\d+(?:,\d+){0,3}\))? ?: )(?:(?:[\w .-]{1,40} )?: )?(?:fatal )?error (?P<type>(?:C|LNK|D|RC|U)\d{4}) ?: (?P<message>.*?)(?: \[[^\]]*proj\])?$", CODED, specific=True),
+        *(
+            Row("msvc", f"error {prefix}", r" ?(?:(?P<file>[^\s(:][^(\n]{0,300}?)(?:\(\d+(?:,\d+){0,3}\))? ?: )(?:(?:[\w .-]{1,40} )?: )?(?:fatal )?error (?P<type>" + prefix + r"\d{3,4}) ?: (?P<message>.*?)(?: \[[^\]]*proj\])?$", CODED, specific=True)
+            for prefix in ("C", "LNK", "D", "RC", "U")
+        ),
         Row("ld-undefined", "undefined reference to ", r"(?:.*?[:(])?.*?(?P<message>undefined reference to .*)", UNCODED - 1, type="undefined-reference", specific=True),
         Row("ld-undefined-symbol", "ndefined symbol", r"(?:\S*ld\S*: )?(?:error: )?(?P<message>[Uu]ndefined symbols?(?: for architecture \w+)?: ?.*)", UNCODED - 1, type="undefined-symbol", specific=True),
         Row("ld-missing", "cannot find -l", r"\S*ld\S*: (?P<message>cannot find) -l(?P<symbol>\S+?)(?::.*)?$", UNCODED - 1, type="library-not-found", specific=True, fixed=True),
