@@ -104,6 +104,9 @@ def test_a_status_is_the_commands_own_unless_something_stands_behind_it(line: st
         ("execute_bash", "ls -la && cat a.txt", Act.READ),
         ("exec_command", "rg -n load src | head", Act.READ),
         ("Bash", "git log --oneline -5", Act.READ),
+        ("Bash", "find . -name '*.py' -exec grep -l load {} \\;", Act.READ),
+        ("Bash", "find . -name '*.py' | xargs -n 1 grep -l load", Act.READ),
+        ("Bash", "find . -name '*.pyc' -exec rm {} \\;", Act.RUN),
         ("Bash", "sed -n '1,40p' a.py", Act.READ),
         ("Bash", "sed -i 's/x/y/' a.py", Act.EDIT),
         ("Bash", "cat > a.py <<'EOF'\nx = 1\nEOF", Act.EDIT),
@@ -224,6 +227,12 @@ def test_an_edit_that_only_adds_or_removes_output_is_a_probe(old: str, new: str,
     arguments = f'{{"file_path": "a.py", "old_string": "{old}", "new_string": "{new}"}}'
     assert parse("Edit", arguments).change is change
     assert parse("Edit", "a.py", arguments).change is change
+
+
+def test_a_program_is_asked_where_a_literal_text_is_piped_into_it():
+    assert parse("Bash", "cd src && echo 'select 1' | sqlcheck - 2>&1").asks
+    assert not parse("Bash", "cat query.sql | sqlcheck -").asks
+    assert not parse("Bash", "echo start && make").asks
 
 
 def test_a_pause_is_counted_in_seconds():

@@ -424,6 +424,19 @@ def test_a_failure_that_was_wanted_is_not_counted():
         assert not isinstance(session.run(f"python check_{n}.py", wanted), Loop)
 
 
+def test_an_unknown_program_answers_about_the_literal_text_it_is_asked_about():
+    odd = failed("something-odd", language="text")
+    asked = Session()
+    for _ in range(4):
+        assert not isinstance(asked.run("echo 'select 1;;' | sqlcheck -", odd), Loop)
+        asked.edit()
+    crashed = Session()
+    for _ in range(3):
+        crashed.run("echo 'select 1;;' | sqlcheck -", KEY_ERROR)
+        crashed.edit()
+    assert isinstance(judge(crashed.seen[:-1], PATIENT), Loop)
+
+
 def test_a_reply_that_was_no_call_is_put_right_by_the_next_call():
     malformed = failed("malformed-call", language="agent")
     spread = Session()

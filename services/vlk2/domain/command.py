@@ -23,7 +23,8 @@ class Command:
     `own_status` says that success or failure of the whole call is that of the keyed command. `changes` says
     that the call may alter files or the environment; `place` is the file a file tool names, or the first file
     that a shell line writes. `pause` is the time in seconds that it sleeps on purpose. `is_shell`
-    tells a shell line from a tool of the client; `subcommand` is the first plain word after the last program.
+    tells a shell line from a tool of the client; `subcommand` is the first plain word after the last program. `asks`
+    says that the keyed command is given a literal text (`echo '…' | program`): its status answers about that.
     """
 
     act: Act
@@ -36,6 +37,7 @@ class Command:
     place: str = ""
     pause: float = 0.0
     is_shell: bool = False
+    asks: bool = False
     subcommand: str = ""
 
 
@@ -115,8 +117,16 @@ _PRELUDE = _words(
 _KEYWORDS = _words("if then elif else fi for while until do done case esac in { } ! [[ function select")
 _HEADS = _words("for case in select function")
 _WRAPPERS = _words(
-    "sudo env time nice nohup stdbuf command exec builtin xvfb-run caffeinate unbuffer ionice setsid doas"
+    "sudo env time nice nohup stdbuf command exec builtin xvfb-run caffeinate unbuffer ionice setsid doas xargs"
 )
+_WRAPPER_VALUES = {
+    "sudo": ("-u", "-g", "-C"),
+    "env": ("-u", "-C"),
+    "nice": ("-n",),
+    "ionice": ("-c", "-n"),
+    "stdbuf": ("-i", "-o", "-e"),
+    "xargs": ("-n", "-I", "-P", "-d", "-L", "-s"),
+}
 _RUNNERS = frozenset(
     {
         ("npx",),
@@ -333,6 +343,10 @@ def _shell_line(line: str) -> Command:
         place=writes[0] if writes else _edited_file(heads),
         pause=_pause(heads),
         is_shell=True,
+        asks=any(
+            _program(_bare(stages[0].words)) in ("echo", "printf") and len(stages) > 1
+            for _, stages in _main(pipelines)
+        ),
         subcommand=_subcommand(last),
     )
 
@@ -505,12 +519,7 @@ def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
         elif name in _WRAPPERS and len(rest) > 1 and not (name == "command" and rest[1] in ("-v", "-V")):
             del rest[0]
             while len(rest) > 1 and (rest[0].startswith("-") or _assignment().match(rest[0])):
-                if rest[0] in ("-u", "-n", "-o", "-i", "-e", "-c") and name in (
-                    "sudo",
-                    "nice",
-                    "stdbuf",
-                    "ionice",
-                ):
+                if rest[0] in _WRAPPER_VALUES.get(name, ()):
                     del rest[0]
                 del rest[0]
         elif name in ("timeout", "gtimeout") and len(rest) > 2:
@@ -570,7 +579,11 @@ def _looks(words: tuple[str, ...]) -> bool:
     if program in _EDITORS:
         return "view" in words[1:2]
     if program == "find":
-        return "-delete" not in words and "-exec" not in words
+        return "-delete" not in words and all(
+            _looks(_bare(words[at + 1 :]))
+            for at, word in enumerate(words)
+            if word in ("-exec", "-execdir", "-ok")
+        )
     return program in _LOOKERS
 
 

@@ -14,10 +14,8 @@ from typing import NamedTuple
 from vlk2.domain.change import then
 from vlk2.domain.command import is_shell
 from vlk2.domain.fingerprint import ALGORITHM, wildcard
-from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
+from vlk2.domain.observation import UNRECOGNISED, Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 
-UNRECOGNISED = "text"
-"""The language of a failure that no table of the fingerprints knows."""
 REPEAT_LANGUAGE = "call"
 REPEAT_TYPE = "repeat"
 FIRST_THRESHOLD = 3

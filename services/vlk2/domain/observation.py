@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+UNRECOGNISED = "text"
+"""The language of a failure that no table of the fingerprints knows."""
+
 
 class Outcome(StrEnum):
     """The verdict on one observation. `UNKNOWN` is never read as success."""
@@ -97,8 +100,8 @@ class Seen:
     call. `call` is the keyed hash of the identical call and `command` the same-command key (rule 8), both
     "" where there is no command. `own_status` says that the status is the command's own and not that of a
     pipe, `|| true` or the background. `result` is a hash of the masked result text. `place` is the file
-    that the call or the failure names, a path or "". `wanted` says that the caller itself calls the failure
-    expected, `changes` that the call may alter files or the environment, `change` what it is known to change,
+    that the call or the failure names, a path or "". `wanted` says that the caller wanted to see the
+    failure, `changes` that the call may alter files or the environment, `change` what it is known to change,
     and `pause` is how long it slept on purpose, in microseconds. `complains` says that the result shows a
     failure although the verdict on it is not one.
     """

@@ -8,7 +8,7 @@ from functools import cache
 
 from vlk2.domain.command import Command, parse
 from vlk2.domain.event import Event
-from vlk2.domain.observation import Act, Diagnosis, Outcome, Seen
+from vlk2.domain.observation import UNRECOGNISED, Act, Diagnosis, Outcome, Seen
 
 
 @cache
@@ -67,7 +67,7 @@ def see(
         failing=diagnosis.failing,
         result=digest(_volatile().sub("#", event.text)),
         place=event.place or command.place,
-        wanted=_wanted(diagnosis),
+        wanted=_wanted(diagnosis, command),
         changes=command.changes,
         change=command.change,
         pause=round(command.pause * 1_000_000),
@@ -87,7 +87,14 @@ def _identity(event: Event, command: Command) -> str:
     return "\x1f".join((event.tool, arguments, event.worktree))
 
 
-def _wanted(diagnosis: Diagnosis) -> bool:
-    """Whether the failure itself says that somebody wanted to see it."""
+def _wanted(diagnosis: Diagnosis, command: Command) -> bool:
+    """Whether the failure is what the caller wanted to see.
+
+    It says so itself, or a program that no table knows was asked about a literal text and answered.
+    """
     failure = diagnosis.fingerprint
-    return failure is not None and _expected().search(failure.headline) is not None
+    if failure is None:
+        return False
+    if command.asks and failure.language == UNRECOGNISED:
+        return True
+    return _expected().search(failure.headline) is not None
