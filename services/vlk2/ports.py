@@ -94,6 +94,17 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
+class Backlog:
+    """How the cycle stands: timelines that are due, since when the oldest is (None where none), how many are
+    leased and how many parked."""
+
+    due: int
+    oldest_due_at: int | None
+    leased: int
+    parked: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cycle:
     """What one consolidation of one timeline did, and who did it. `moved` is JSON: what moved and why."""
 
@@ -177,6 +188,11 @@ class Timeline(Protocol):
     id: str
     pk: int
     version: int
+
+    @property
+    def leased(self) -> bool:
+        """Whether a worker has this timeline: False once a cycle has given it back."""
+        ...
 
     @property
     def tokens(self) -> int:
@@ -362,7 +378,14 @@ class Timeline(Protocol):
 
     def add_cycle(self, cycle: Cycle) -> None: ...
     def last_cycle(self) -> Cycle | None: ...
-    def release(self) -> None: ...
+    def release(self) -> None:
+        """Gives the lease back after a cycle that succeeded."""
+        ...
+
+    def give_back(self) -> None:
+        """Gives the lease back and says nothing about success or failure."""
+        ...
+
     def collectable(self, before: int, limit: int) -> list[Entry]:
         """Purged entries that still hold their text and were purged at or before `before`."""
         ...
@@ -415,6 +438,24 @@ class Store(Protocol):
         """Gives the lease back after a failed cycle; parks the timeline at the `most`th failure in a row."""
         ...
 
+    def lease_over(self, owner: str, *, budget: int, now: int, until: int, most: int) -> list[Lease]:
+        """Leases the changed timelines whose stored token sum is over the budget."""
+        ...
+
+    def note_lost(self, lease: Lease, *, now: int, most: int) -> bool:
+        """Counts a delivery of the lease that its worker did not survive and parks the timeline at the
+        `most`th in a row. Whether the lease still stands."""
+        ...
+
+    def free_expired(self, *, now: int, most: int) -> tuple[int, int]:
+        """Frees the leases that have run out and parks what failed `most` times; how many of each."""
+        ...
+
+    def lease_until(self, name: str) -> int | None:
+        """When the named lease ends or ended; None where it was never taken."""
+        ...
+
+    def backlog(self, now: int) -> Backlog: ...
     def owner_of(self, timeline_id: str) -> Owner | None: ...
     def timelines(self, team: str) -> list[tuple[str, Owner, int]]:
         """Id, owner and stored token sum of every timeline of a team."""

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
     token_budget: int = Field(default=8_000, ge=500, le=200_000)
     loop_threshold: int = Field(default=3, ge=2, le=24)
     cycle_seconds: float = Field(default=30.0, ge=0.2, le=86_400)
+    cycle_most: int = Field(default=1_000, ge=1, le=100_000)
+    lease_seconds: float = Field(default=150.0, ge=5.0, le=86_400)
+    shards: int = Field(default=1, ge=1, le=256)
     enforce: Literal["refuse", "advise", "off"] = "refuse"
     auth: Literal["none", "tokens", "jwt"] = "none"
 

@@ -6,27 +6,26 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from vlk2.app.entries import excerpt_of
-from vlk2.domain.anchors import anchor_text
-from vlk2.domain.budget import cost, fit
-from vlk2.domain.context import entry_text
+from vlk2.app.enforce_budget import ACTOR, archive_over_budget, count_exactly
 from vlk2.domain.entry import Entry
 from vlk2.domain.importance import STALE_BELOW, importance
-from vlk2.domain.moments import DAY
+from vlk2.domain.moments import DAY, MINUTE
 from vlk2.domain.states import Reason, State
 from vlk2.ports import Cycle, Lease, Store, Timeline, TokenCounter
 
 GRACE = 14 * DAY
 MOST_AT_ONCE = 2_000
-_WORKER = "cycle"
+EVIDENCE_AGAIN = MINUTE
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What one cycle of one timeline moved: entry ids with their reason."""
+    """What one cycle of one timeline moved: entry ids with their reason; and whether the timeline has
+    `evidence` that the facts of its team do not hold yet."""
 
     cycle: Cycle
     moved: tuple[tuple[str, str], ...]
+    evidence: bool = False
 
 
 def consolidate(
@@ -36,23 +35,31 @@ def consolidate(
 
     SCAN what moved or came due; EVALUATE its importance and count its tokens exactly; BUDGET which entries
     leave; ARCHIVE those, what is stale and what has lapsed; FORGET what is stale, archived and cited by
-    nothing. A second run right after the first finds nothing to do. NotAllowed where the lease was lost.
+    nothing. A second run under the same lease changes nothing. NotAllowed where the lease was lost. A timeline
+    with evidence comes due again within a minute, in case that whoever was to distil it does not live to.
     """
     started = clock()
     with store.write_leased(lease, started) as timeline:
+        if not timeline.leased:
+            return Done(Cycle(lease.owner, started, started, 0, 0, 0, 0, timeline.tokens, "[]"), ())
         moved: list[tuple[str, str]] = []
         changed = timeline.to_evaluate(started, MOST_AT_ONCE)
         if counter.exact:
-            _count_exactly(timeline, started, counter.count)
+            count_exactly(timeline, started, counter.count)
         _lapse(timeline, started, moved)
         forgotten = 0
         for entry in changed:
             current = timeline.entry(entry.id) or entry
             forgotten += _evaluate(timeline, current, started, moved)
-        _enforce(timeline, budget, started, moved)
+        moved += archive_over_budget(timeline, budget, started)
         _collect(timeline, started)
         timeline.evaluated()
         timeline.set_due(started, GRACE)
+        evidence = bool(timeline.fact_evidence())
+        if evidence:
+            timeline.touch(started + EVIDENCE_AGAIN)
+        else:
+            timeline.facts_are_current()
         cycle = Cycle(
             owner=lease.owner,
             started_at=started,
@@ -66,26 +73,13 @@ def consolidate(
         )
         timeline.add_cycle(cycle)
         timeline.release()
-    return Done(cycle, tuple(moved))
-
-
-def _count_exactly(timeline: Timeline, now: int, count: Callable[[str], int]) -> None:
-    """Replaces upper bounds by exact costs."""
-    for entry in timeline.uncounted():
-        constraint = timeline.constraint(entry)
-        if constraint:
-            tokens = cost(anchor_text(constraint, now), count)
-        else:
-            tokens = cost(entry_text(entry, excerpt_of(timeline, entry), count), count)
-        timeline.set_tokens(entry, tokens, counted=True)
+    return Done(cycle, tuple(moved), evidence)
 
 
 def _lapse(timeline: Timeline, now: int, moved: list[tuple[str, str]]) -> None:
     for constraint in timeline.constraints(attempts=False):
         if constraint.expires_at is not None and constraint.expires_at <= now:
-            timeline.move(
-                constraint.entry, State.PAST, Reason.RETIRED, detail="lapsed", actor=_WORKER, at=now
-            )
+            timeline.move(constraint.entry, State.PAST, Reason.RETIRED, detail="lapsed", actor=ACTOR, at=now)
             moved.append((constraint.entry.id, Reason.RETIRED.value))
 
 
@@ -96,7 +90,7 @@ def _evaluate(timeline: Timeline, entry: Entry, now: int, moved: list[tuple[str,
     review_at = value.review_at
     forgotten = 0
     if stale and entry.state is State.PRESENT:
-        timeline.move(entry, State.PAST, Reason.STALE, actor=_WORKER, at=now)
+        timeline.move(entry, State.PAST, Reason.STALE, actor=ACTOR, at=now)
         moved.append((entry.id, Reason.STALE.value))
         review_at = now + DAY
     elif stale and entry.state is State.PAST:
@@ -104,7 +98,7 @@ def _evaluate(timeline: Timeline, entry: Entry, now: int, moved: list[tuple[str,
             review_at = now + DAY
         else:
             timeline.bury(entry, reason="stale and connected to nothing", at=now)
-            timeline.move(entry, State.PURGED, Reason.CYCLE, detail="stale", actor=_WORKER, at=now)
+            timeline.move(entry, State.PURGED, Reason.CYCLE, detail="stale", actor=ACTOR, at=now)
             moved.append((entry.id, Reason.CYCLE.value))
             review_at, forgotten = None, 1
     elif entry.pinned or entry.state is State.FUTURE:
@@ -113,19 +107,6 @@ def _evaluate(timeline: Timeline, entry: Entry, now: int, moved: list[tuple[str,
         review_at = now + DAY
     timeline.set_importance(entry, value, review_at=review_at, now=now)
     return forgotten
-
-
-def _enforce(timeline: Timeline, budget: int, now: int, moved: list[tuple[str, str]]) -> None:
-    live = timeline.costed()
-    plan = fit(live, budget)
-    if not plan.leave:
-        return
-    leaving = set(plan.leave)
-    for state in (State.PRESENT, State.FUTURE):
-        for entry in timeline.in_state(state, len(live)):
-            if entry.pk in leaving:
-                timeline.move(entry, State.PAST, Reason.BUDGET, actor=_WORKER, at=now)
-                moved.append((entry.id, Reason.BUDGET.value))
 
 
 def _collect(timeline: Timeline, now: int) -> None:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from vlk2.app.consolidate import Done, consolidate
+from vlk2.app.dispatch import MOST_FAILURES, dispatch
 from vlk2.app.distil import distil
+from vlk2.app.enforce_budget import enforce_budget
 from vlk2.domain.moments import MINUTE
-from vlk2.errors import NotAllowed, StoreBusy, Vlk2Error
+from vlk2.errors import NotAllowed, StoreBusy, StoreUnavailable
 from vlk2.ports import Lease, Mint, Store, TokenCounter
 
-MOST_TIMELINES = 200
-LEASE = 5 * MINUTE
 RETRY = MINUTE
-MOST_FAILURES = 5
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Another worker has the timeline, or will: its lease says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The timeline could not be consolidated; that is noted, and it is tried again later."""
+
+    error: Exception
 
 
 def tick(
@@ -31,23 +45,63 @@ def tick(
     A timeline that fails is given back and tried again a minute later, and parked at its fifth failure in a
     row; the others go on.
     """
-    started = clock()
-    # A little less than the period, so that its own next tick finds the lease free.
-    if store.take_lease("cycle", worker, now=started, until=started + period * 9 // 10) is None:
+    leases = dispatch(store, worker=worker, now=clock(), period=period)
+    if leases is None:
         return None
     done: list[Done] = []
-    for lease in store.lease_due(worker, now=started, until=started + LEASE, most=MOST_TIMELINES):
+    for lease in leases:
         try:
-            done.append(consolidate(store, lease, clock=clock, budget=budget, counter=counter))
-            distil_leased(store, lease, worker=worker, now=clock(), mint=mint)
-        except (NotAllowed, StoreBusy):
-            continue  # another worker has it, or will: its lease says which
-        except Vlk2Error:
-            store.note_failure(lease, now=clock(), retry_at=clock() + RETRY, most=MOST_FAILURES)
+            outcome = consolidate_leased(store, lease, clock=clock, budget=budget, counter=counter, mint=mint)
+        except StoreBusy:
+            continue  # not the timeline's fault: its lease runs out and it is taken again
+        if isinstance(outcome, Done):
+            done.append(outcome)
     return done
 
 
-def distil_leased(store: Store, lease: Lease, *, worker: str, now: int, mint: Mint) -> None:
-    owner = store.owner_of(lease.timeline_id)
-    if owner is not None:
-        distil(store, owner, worker=worker, now=now, mint=mint)
+def consolidate_leased(
+    store: Store,
+    lease: Lease,
+    *,
+    clock: Callable[[], int],
+    budget: int,
+    counter: TokenCounter,
+    mint: Mint,
+) -> Done | Dropped | Failed:
+    """Consolidates one leased timeline and distils what it has learned. StoreUnavailable where the store is
+    away: that is no failure of the timeline."""
+
+    def work() -> Done:
+        done = consolidate(store, lease, clock=clock, budget=budget, counter=counter)
+        owner = store.owner_of(lease.timeline_id) if done.evidence else None
+        if owner is not None:
+            distil(store, owner, worker=lease.owner, now=clock(), mint=mint)
+        return done
+
+    return _guarded(store, lease, clock, work)
+
+
+def enforce_leased(
+    store: Store, lease: Lease, *, clock: Callable[[], int], budget: int, counter: TokenCounter
+) -> list[tuple[str, str]] | Dropped | Failed:
+    """Brings one leased timeline within its budget. StoreUnavailable as above."""
+
+    def work() -> list[tuple[str, str]]:
+        return enforce_budget(store, lease, now=clock(), budget=budget, counter=counter)
+
+    return _guarded(store, lease, clock, work)
+
+
+def _guarded(
+    store: Store, lease: Lease, clock: Callable[[], int], work: Callable[[], _Result]
+) -> _Result | Dropped | Failed:
+    try:
+        return work()
+    except NotAllowed:
+        return Dropped()
+    except StoreUnavailable:
+        raise
+    except Exception as error:
+        now = clock()
+        store.note_failure(lease, now=now, retry_at=now + RETRY, most=MOST_FAILURES)
+        return Failed(error)

@@ -741,6 +741,9 @@ class SqlTimeline:
     def release(self) -> None:
         self._run.run("release_lease", pk=self.pk, version=self.version)
 
+    def give_back(self) -> None:
+        self._run.run("give_back_lease", pk=self.pk, version=self.version)
+
     def collectable(self, before: int, limit: int) -> list[Entry]:
         return [
             entry_of(row) for row in self._run.all("collectable", timeline=self.pk, before=before, most=limit)

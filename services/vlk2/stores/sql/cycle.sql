@@ -42,6 +42,9 @@ RETURNING id, version
 UPDATE timelines SET lease_owner = NULL, lease_until = NULL, failures = 0, parked_at = NULL
 WHERE pk = :pk AND version = :version
 
+-- name: give_back_lease
+UPDATE timelines SET lease_owner = NULL, lease_until = NULL WHERE pk = :pk AND version = :version
+
 -- name: note_lost
 UPDATE timelines SET failures = failures + 1,
        parked_at = CASE WHEN failures + 1 >= :most THEN CAST(:now AS BIGINT) ELSE parked_at END,

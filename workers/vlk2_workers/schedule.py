@@ -1,0 +1,47 @@
+"""What beat sends and when, and how long each thing may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from vlk2.settings import Settings
+from vlk2_workers.routing import spread
+
+LONGEST_SPREAD = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds, each less than the next: a task is asked to stop, killed, its lease runs out, and its message
+    is delivered again."""
+
+    soft: float
+    hard: float
+    lease: float
+    visibility: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        lease = settings.lease_seconds
+        return cls(soft=lease * 0.3, hard=lease * 0.4, lease=lease, visibility=lease * 3)
+
+
+def schedule(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Beat's entries. Each expires before its next one, so that what piled up in an outage is not caught up with."""
+    cycle = settings.cycle_seconds
+    return {
+        "dispatch": _every(cycle, "vlk2.dispatch"),
+        "relieve": _every(cycle / 3, "vlk2.relieve"),
+        "reconcile": _every(max(cycle, settings.lease_seconds / 5), "vlk2.reconcile"),
+    }
+
+
+def _every(seconds: float, task: str) -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+
+
+def delay(timeline_id: str, cycle_seconds: float) -> float:
+    """How long after its tick a timeline's turn comes: by its hash, within a sixth of the cycle and 5 seconds,
+    so that a tick of many timelines does not meet the database at once."""
+    return spread(timeline_id) / 2**32 * min(cycle_seconds / 6, LONGEST_SPREAD)
