@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -13,7 +14,9 @@ from vlk2.clients.applying import Blocked, Change, Outlook
 from vlk2.clients.plan import MODULES, Place, Plan
 from vlk2.errors import ConfigError, Vlk2Error
 
-_CLIENTS = click.argument("clients", nargs=-1, required=True, type=click.Choice(list(MODULES)), metavar="CLIENT…")
+_CLIENTS = click.argument(
+    "clients", nargs=-1, required=True, type=click.Choice(list(MODULES)), metavar="CLIENT…"
+)
 _SCOPE = click.option(
     "--scope",
     type=click.Choice(["user", "project"]),
@@ -30,7 +33,9 @@ _DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would change,
 @_DRY_RUN
 @click.option("--yes", "-y", is_flag=True, help="Don't ask.")
 @click.option(
-    "--observe/--no-observe", default=None, help="Record and say nothing (`vlk2 report` tells what it would have said)."
+    "--observe/--no-observe",
+    default=None,
+    help="Record and say nothing (`vlk2 report` tells what it would have said).",
 )
 def install(clients: Sequence[str], scope: str, dry_run: bool, yes: bool, observe: bool | None) -> None:
     """Add hooks and MCP server to coding agents: claude-code, codex, opencode, gemini, hermes, cursor.
@@ -65,7 +70,9 @@ def install(clients: Sequence[str], scope: str, dry_run: bool, yes: bool, observ
             held, whole = applying.installed(plan)
             failed = failed or held < whole
             if held == whole:
-                click.echo(f"{plan.client}: installed." if plan in changed else f"{plan.client}: already installed.")
+                click.echo(
+                    f"{plan.client}: installed." if plan in changed else f"{plan.client}: already installed."
+                )
     for plan in plans:
         if not (blocked and dry_run):
             _show_manual(plan)
@@ -108,8 +115,8 @@ def place_for(scope: str) -> Place:
     windows = os.name == "nt"
     return Place(
         scope=scope,
-        home=os.path.expanduser("~"),
-        root=worktree_of(os.getcwd()),
+        home=str(Path.home()),
+        root=worktree_of(str(Path.cwd())),
         environ=os.environ,
         launcher=launcher.by_name(windows=windows) if scope == "project" else launcher.find(os.environ),
         read=_read,
@@ -143,7 +150,13 @@ def _version(program: str) -> str:
         return ""
     try:
         done = subprocess.run(
-            [found, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20
+            [found, "--version"],
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -223,7 +236,7 @@ def _write_user_file(change: Change) -> None:
 
     assert change.after is not None
     try:
-        os.makedirs(os.path.dirname(change.path), mode=0o700, exist_ok=True)
+        Path(change.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         files.write(change.path, change.after, mode=0o600)
     except OSError as error:
         raise ConfigError(f"the user file {change.path} could not be written: {error.strerror}") from error
@@ -245,4 +258,5 @@ def _drop_user_file() -> None:
     plain = {"store": default_store(os.environ), "team": "default", "agent": default_agent(os.environ)}
     if held and all(name in ("observe",) or plain.get(name) == value for name, value in held.items()):
         files.remove(path)
+        files.drop_folder(path)
         click.echo(f"{path} removed: it held the defaults only.")

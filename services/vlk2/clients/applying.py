@@ -157,7 +157,7 @@ def uninstall(plan: Plan, environ: Mapping[str, str]) -> list[str]:
         try:
             if change.after is None:
                 files.remove(change.path)
-                _drop_folder(os.path.dirname(change.path))
+                files.drop_folder(change.path)
             else:
                 files.write(change.path, change.after)
                 if change.after == files.backup(change.path):
@@ -195,11 +195,6 @@ def _drop_empty(edit: Edit) -> None:
             files.remove(edit.path)
 
 
-def _drop_folder(folder: str) -> None:
-    with contextlib.suppress(OSError):
-        os.rmdir(folder)
-
-
 def _run(commands: tuple[tuple[str, ...], ...], environ: Mapping[str, str]) -> list[str]:
     said: list[str] = []
     for command in commands:
@@ -209,6 +204,7 @@ def _run(commands: tuple[tuple[str, ...], ...], environ: Mapping[str, str]) -> l
         try:
             done = subprocess.run(
                 [program, *command[1:]],
+                check=False,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -217,7 +213,9 @@ def _run(commands: tuple[tuple[str, ...], ...], environ: Mapping[str, str]) -> l
                 env=dict(environ),
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            said.append(f"`{command[0]} {command[1]} {command[2]}` failed ({error}); its file was edited instead.")
+            said.append(
+                f"`{command[0]} {command[1]} {command[2]}` failed ({error}); its file was edited instead."
+            )
             continue
         if done.returncode:
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]

@@ -12,6 +12,7 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from vlk2.errors import ConfigError
 
@@ -109,25 +110,28 @@ def passed_environment(environ: Mapping[str, str]) -> dict[str, str]:
         ("VLK2_DATA", "XDG_DATA_HOME", data_directory),
     ):
         if environ.get(name) or environ.get(folder):
-            passed[name] = os.path.abspath(where(environ))
+            passed[name] = str(Path(where(environ)).absolute())
     return passed
 
 
 def _launcher(name: str, environ: Mapping[str, str]) -> str:
     file = name + (".exe" if os.name == "nt" else "")
-    own = [os.path.join(folder, file) for folder in (sysconfig.get_path("scripts"), os.path.dirname(sys.executable))]
-    beside = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), file)
-    installed = next((path for path in [*own, beside] if os.path.isfile(path)), None)
+    own = [
+        str(Path(folder, file))
+        for folder in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent))
+    ]
+    beside = str(Path(sys.argv[0]).absolute().with_name(file))
+    installed = next((path for path in [*own, beside] if Path(path).is_file()), None)
     on_path = shutil.which(name, path=environ.get("PATH"))
-    if on_path and (installed is None or os.path.realpath(on_path) == os.path.realpath(installed)):
-        found = os.path.abspath(on_path)
+    if on_path and (installed is None or Path(on_path).resolve() == Path(installed).resolve()):
+        found = str(Path(on_path).absolute())
     elif installed:
         found = installed
     else:
         raise ConfigError(f"{name} was not found beside this program nor on the PATH: install vlk2 again.")
     if any(part in found.replace("\\", "/") for part in _PASSING):
         raise ConfigError(
-            f"this vlk2 runs from a passing environment ({os.path.dirname(found)}), which a client would lose: "
+            f"this vlk2 runs from a passing environment ({Path(found).parent}), which a client would lose: "
             "install it first (`uv tool install vlk2` or `pipx install vlk2`)."
         )
     return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from vlk2.clients.editing import jsonc
+from vlk2.clients.editing.shape import mapping
 from vlk2.clients.editing.unreadable import Unreadable
 from vlk2.clients.launcher import Launcher
 from vlk2.errors import ConfigError
@@ -41,7 +42,7 @@ class Place:
 
     def folder(self, variable: str, *default: str) -> str:
         """The folder that a variable names, else the one below the home."""
-        return self.environ.get(variable) or os.path.join(self.home, *default)
+        return self.environ.get(variable) or str(Path(self.home, *default))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,7 @@ def installer(client: str) -> Installer:
 
 def server_entry(held: object, wanted: Mapping[str, object]) -> dict[str, object]:
     """Our server's entry: what is wanted, and what the user added to it."""
-    kept = held if isinstance(held, dict) else {}  # pyright: ignore[reportUnknownVariableType]
-    return {**kept, **wanted}
+    return {**mapping(held), **wanted}
 
 
 def json_edit(
@@ -149,15 +149,6 @@ def whole_file(path: str, content: str) -> Edit:
         return text if text.strip() and NAME not in text else ""
 
     return Edit(path, add, remove, lambda one, other: one == other, content)
-
-
-def value_at(document: object, *path: str) -> Any:
-    """What a parsed document holds at a path, None where nothing."""
-    for key in path:
-        if not isinstance(document, dict):
-            return None
-        document = document.get(key)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return document
 
 
 def parsed(place: Place, path: str) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
+from pathlib import Path
 
 from vlk2.clients import plan as plans
 from vlk2.clients.editing import jsonc, nested_hooks
+from vlk2.clients.editing.shape import value_at
 from vlk2.clients.plan import NAME, SECONDS, Edit, Place, Plan, Vendor
 
 CLIENT = "claude-code"
@@ -33,7 +34,7 @@ def plan(place: Place) -> Plan:
         server: Edit | Vendor = _vendor(place)
         manual = ("Restart Claude Code where it is running: it reads hooks and servers at its start.",)
     else:
-        server = server_edit(os.path.join(place.root, ".mcp.json"), place)
+        server = server_edit(str(Path(place.root, ".mcp.json")), place)
         manual = (
             "Claude Code asks each user once to approve the server of .mcp.json: say yes.",
             "Each developer needs `vlk2` and `vlk2-hook` on the PATH (`uv tool install vlk2`).",
@@ -46,14 +47,14 @@ def policies(place: Place) -> list[str]:
     found: list[str] = []
     for path in (
         managed,
-        os.path.join(_folder(place), "settings.json"),
-        os.path.join(place.root, ".claude", "settings.json"),
-        os.path.join(place.root, ".claude", "settings.local.json"),
+        str(Path(_folder(place), "settings.json")),
+        str(Path(place.root, ".claude", "settings.json")),
+        str(Path(place.root, ".claude", "settings.local.json")),
     ):
         document = plans.parsed(place, path)
-        if plans.value_at(document, "disableAllHooks") is True:
+        if value_at(document, "disableAllHooks") is True:
             found.append(f"{path} sets disableAllHooks: take it out, or no hook runs.")
-        if plans.value_at(document, "allowManagedHooksOnly") is True:
+        if value_at(document, "allowManagedHooksOnly") is True:
             found.append(
                 f"{path} sets allowManagedHooksOnly: your administrator must add the hooks of "
                 "`vlk2 install claude-code --dry-run` to the managed settings."
@@ -83,7 +84,7 @@ def server_edit(path: str, place: Place) -> Edit:
     wanted = server(place)
 
     def add(text: str) -> str:
-        held = plans.value_at(jsonc.parse(text), "mcpServers", NAME)
+        held = value_at(jsonc.parse(text), "mcpServers", NAME)
         return jsonc.put(text, ("mcpServers", NAME), plans.server_entry(held, wanted))
 
     return plans.json_edit(
@@ -115,13 +116,13 @@ def _folder(place: Place) -> str:
 
 
 def _settings(place: Place) -> str:
-    folder = _folder(place) if place.user else os.path.join(place.root, ".claude")
-    return os.path.join(folder, "settings.json")
+    folder = _folder(place) if place.user else str(Path(place.root, ".claude"))
+    return str(Path(folder, "settings.json"))
 
 
 def _state(place: Place) -> str:
     """Claude Code's own state file, which it rewrites while it runs."""
-    return os.path.join(place.environ.get("CLAUDE_CONFIG_DIR") or place.home, ".claude.json")
+    return str(Path(place.environ.get("CLAUDE_CONFIG_DIR") or place.home, ".claude.json"))
 
 
 def _listed(wanted: dict[str, object]) -> dict[str, list[object]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from vlk2.clients import plan as plans
 from vlk2.clients.editing import nested_hooks, toml
+from vlk2.clients.editing.shape import items, mapping, value_at
 from vlk2.clients.editing.toml import Section
 from vlk2.clients.editing.unreadable import Unreadable
 from vlk2.clients.plan import NAME, SECONDS, Edit, Place, Plan, Vendor
@@ -18,8 +19,8 @@ _REQUIREMENTS = "/etc/codex/requirements.toml"
 
 
 def plan(place: Place) -> Plan:
-    folder = _folder(place) if place.user else os.path.join(place.root, ".codex")
-    config = os.path.join(folder, "config.toml")
+    folder = _folder(place) if place.user else str(Path(place.root, ".codex"))
+    config = str(Path(folder, "config.toml"))
     server: Edit | Vendor = server_edit(config, place)
     if place.user:
         passed = [part for pair in place.launcher.environment.items() for part in ("--env", "=".join(pair))]
@@ -28,10 +29,10 @@ def plan(place: Place) -> Plan:
             ("codex", "mcp", "add", NAME, *passed, "--", *place.launcher.serve()),
             ("codex", "mcp", "remove", NAME),
         )
-    if place.read(os.path.join(folder, "hooks.json")) is None and _hooks_in(place, config):
+    if place.read(str(Path(folder, "hooks.json"))) is None and _hooks_in(place, config):
         hooks = toml_hooks_edit(config, place)  # one form a layer: both would make Codex warn
     else:
-        hooks = hooks_edit(os.path.join(folder, "hooks.json"), place)
+        hooks = hooks_edit(str(Path(folder, "hooks.json")), place)
     manual = [
         "In Codex, open /hooks once, look at the new hooks and trust them: until then it skips them silently.",
     ]
@@ -43,9 +44,12 @@ def plan(place: Place) -> Plan:
 
 def policies(place: Place) -> list[str]:
     found: list[str] = []
-    for path in (os.path.join(_folder(place), "config.toml"), os.path.join(place.root, ".codex", "config.toml")):
-        features = _document(place, path).get("features")
-        if isinstance(features, Mapping) and False in (features.get("hooks"), features.get("codex_hooks")):  # pyright: ignore[reportUnknownMemberType]
+    for path in (
+        str(Path(_folder(place), "config.toml")),
+        str(Path(place.root, ".codex", "config.toml")),
+    ):
+        features = mapping(_document(place, path).get("features"))
+        if False in (features.get("hooks"), features.get("codex_hooks")):
             found.append(f"{path} switches hooks off in [features]: set hooks = true.")
     if _document(place, _REQUIREMENTS).get("allow_managed_hooks_only") is True:
         found.append(f"{_REQUIREMENTS} allows managed hooks only: your administrator must add ours.")
@@ -84,18 +88,20 @@ def server_edit(path: str, place: Place) -> Edit:
 
     def add(text: str) -> str:
         document = toml.parse(text)
-        held = plans.value_at(document, "mcp_servers", NAME)
+        held = value_at(document, "mcp_servers", NAME)
         entry = plans.server_entry(held, wanted)
         if held == entry:
             return text
         if held is not None:
             text = remove(text, None)
-        servers = {**(document.get("mcp_servers") or {}), NAME: entry}
-        return toml.append(text, toml.table(("mcp_servers", NAME), entry), {**document, "mcp_servers": servers})
+        servers = {**mapping(document.get("mcp_servers")), NAME: entry}
+        return toml.append(
+            text, toml.table(("mcp_servers", NAME), entry), {**document, "mcp_servers": servers}
+        )
 
     def remove(text: str, original: str | None) -> str:
         document = toml.parse(text)
-        if plans.value_at(document, "mcp_servers", NAME) is None:
+        if value_at(document, "mcp_servers", NAME) is None:
             return text
         servers = {key: value for key, value in document["mcp_servers"].items() if key != NAME}
         rest = {key: value for key, value in document.items() if key != "mcp_servers"}
@@ -128,17 +134,19 @@ def toml_hooks_edit(path: str, place: Place) -> Edit:
         if not nested_hooks.events(document):
             return text
         held: dict[str, Any] = {}
-        for event, groups in document["hooks"].items():
-            rest = [g for g in groups if not nested_hooks.all_ours(g)] if isinstance(groups, list) else groups  # pyright: ignore[reportUnknownVariableType]
-            if rest:
-                held[event] = rest
+        for event, groups in mapping(document["hooks"]).items():
+            rest = [g for g in items(groups) if not nested_hooks.all_ours(g)]
+            if rest or not isinstance(groups, list):
+                held[event] = rest or groups
         others = {key: value for key, value in document.items() if key != "hooks"}
         return _cut(text, _own_hook, [{**others, "hooks": held}, *([] if held else [others])])
 
     return Edit(path, add, remove, toml.alike, block)
 
 
-def _cut(text: str, ours: Any, expected: Sequence[Mapping[str, Any]]) -> str:
+def _cut(
+    text: str, ours: Callable[[Sequence[Section], int], bool], expected: Sequence[Mapping[str, Any]]
+) -> str:
     """The cut that leaves one of the expected documents (a parent table may stand by itself, or not)."""
     for document in expected[:-1]:
         try:
@@ -161,10 +169,9 @@ def _own_hook(sections: Sequence[Section], index: int) -> bool:
     following = [s for s in sections[index + 1 : index + 3] if s.name == f"{section.name}.hooks"]
     return (
         section.name.startswith("hooks.")
-        and bool(following)
+        and len(following) == 1
         and following[0].start == section.end
         and nested_hooks.MARK in following[0].body
-        and len(following) == 1
     )
 
 
@@ -173,8 +180,7 @@ def _folder(place: Place) -> str:
 
 
 def _hooks_in(place: Place, config: str) -> bool:
-    hooks = _document(place, config).get("hooks")
-    return isinstance(hooks, Mapping) and any(key != "state" for key in hooks)  # pyright: ignore[reportUnknownVariableType]
+    return any(key != "state" for key in mapping(_document(place, config).get("hooks")))
 
 
 def _document(place: Place, path: str) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import Any
 
 from vlk2.clients import plan as plans
 from vlk2.clients.editing import jsonc, nested_hooks
+from vlk2.clients.editing.shape import mapping, value_at
 from vlk2.clients.editing.unreadable import Unreadable
 from vlk2.clients.plan import NAME, SECONDS, Edit, Place, Plan
 
@@ -23,15 +24,18 @@ EVENTS = (
 
 
 def plan(place: Place) -> Plan:
-    folder = os.path.join(place.home if place.user else place.root, ".cursor")
+    folder = str(Path(place.home if place.user else place.root, ".cursor"))
     manual = ["In Cursor, open Settings > MCP and switch vlk2 on: a new server starts switched off."]
     if not place.user:
         manual.append("Each developer needs `vlk2` and `vlk2-hook` on the PATH (`uv tool install vlk2`).")
     return Plan(
         CLIENT,
         "cursor",
-        os.path.join(place.home, ".cursor"),
-        (hooks_edit(os.path.join(folder, "hooks.json"), place), server_edit(os.path.join(folder, "mcp.json"), place)),
+        str(Path(place.home, ".cursor")),
+        (
+            hooks_edit(str(Path(folder, "hooks.json")), place),
+            server_edit(str(Path(folder, "mcp.json")), place),
+        ),
         tuple(manual),
     )
 
@@ -47,7 +51,7 @@ def hooks_edit(path: str, place: Place) -> Edit:
 
     def add(text: str) -> str:
         document = jsonc.parse(text)
-        version = plans.value_at(document, "version")
+        version = value_at(document, "version")
         if version is None:
             text = jsonc.put(text, ("version",), 1)
         elif version != 1:
@@ -57,15 +61,12 @@ def hooks_edit(path: str, place: Place) -> Edit:
         return text
 
     def remove(text: str, before: Any) -> str:
-        hooks = plans.value_at(jsonc.parse(text), "hooks")
-        if not isinstance(hooks, dict):
-            return text
-        for event in list(hooks):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        for event in mapping(value_at(jsonc.parse(text), "hooks")):
             held = text
-            text = jsonc.drop_items(text, ("hooks", str(event)), nested_hooks.ours)  # pyright: ignore[reportUnknownArgumentType]
+            text = jsonc.drop_items(text, ("hooks", event), nested_hooks.ours)
             if text != held:
-                text = jsonc.prune(text, ("hooks", str(event)), before)  # pyright: ignore[reportUnknownArgumentType]
-        if jsonc.parse(text) == {"version": 1} and plans.value_at(before, "version") is None:
+                text = jsonc.prune(text, ("hooks", event), before)
+        if jsonc.parse(text) == {"version": 1} and value_at(before, "version") is None:
             text = jsonc.drop(text, ("version",))
         return text
 
@@ -79,7 +80,7 @@ def server_edit(path: str, place: Place) -> Edit:
         wanted["env"] = dict(place.launcher.environment)
 
     def add(text: str) -> str:
-        held = plans.value_at(jsonc.parse(text), "mcpServers", NAME)
+        held = value_at(jsonc.parse(text), "mcpServers", NAME)
         return jsonc.put(text, ("mcpServers", NAME), plans.server_entry(held, wanted))
 
     return plans.json_edit(

@@ -7,6 +7,7 @@ import difflib
 import os
 import stat
 import tempfile
+from pathlib import Path
 
 from vlk2.clients.editing.unreadable import Unreadable
 
@@ -17,8 +18,7 @@ def read(path: str) -> str | None:
     """The file's text with its own line ends, None where there is none. Unreadable where it is no UTF-8 text
     or may not be read."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except NotADirectoryError:
@@ -32,34 +32,33 @@ def read(path: str) -> str | None:
 def write(path: str, text: str, *, mode: int | None = None) -> None:
     """Replaces the file by `text` in one step. A symbolic link stays one: what it points to is replaced. The
     mode and owner stay; a new file has `mode`, or what the process gives new files."""
-    target = os.path.realpath(path)
-    folder = os.path.dirname(target)
-    os.makedirs(folder, exist_ok=True)
+    target = Path(path).resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        before = os.stat(target)
+        before = target.stat()
     except FileNotFoundError:
         before = None
-    handle, temporary = tempfile.mkstemp(prefix=".vlk2-", dir=folder)
+    handle, name = tempfile.mkstemp(prefix=".vlk2-", dir=target.parent)
+    temporary = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, stat.S_IMODE(before.st_mode) if before else _new_mode() if mode is None else mode)
+        temporary.chmod(stat.S_IMODE(before.st_mode) if before else _new_mode() if mode is None else mode)
         if before and hasattr(os, "chown"):
             with contextlib.suppress(OSError):
                 os.chown(temporary, before.st_uid, before.st_gid)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
 def back_up(path: str, text: str) -> None:
     """Keeps `text`, the file before our first edit, beside it; readable by those who may read the file."""
     try:
-        mode = stat.S_IMODE(os.stat(path).st_mode)
+        mode = stat.S_IMODE(Path(path).stat().st_mode)
     except FileNotFoundError:
         mode = 0o600
     write(path + BACKUP, text, mode=mode)
@@ -74,18 +73,24 @@ def backup(path: str) -> str | None:
 
 
 def drop_backup(path: str) -> None:
+    """Removes the copy, where there is one."""
     with contextlib.suppress(OSError):
-        os.unlink(path + BACKUP)
+        Path(path + BACKUP).unlink()
 
 
 def remove(path: str) -> None:
     """Removes the file (of a link, what it points to)."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(os.path.realpath(path))
+    Path(path).resolve().unlink(missing_ok=True)
+
+
+def drop_folder(path: str) -> None:
+    """Removes the folder that a removed file lay in, where nothing else is in it."""
+    with contextlib.suppress(OSError):
+        Path(path).parent.rmdir()
 
 
 def difference(path: str, before: str | None, after: str | None) -> str:
-    """A unified diff; "" where nothing changes. Texts that stay are masked: they may hold a token."""
+    """A unified diff; "" where nothing changes. Lines that stay are masked: they may hold a token."""
     from vlk2.redaction import mask
 
     lines = difflib.unified_diff(
@@ -99,7 +104,6 @@ def difference(path: str, before: str | None, after: str | None) -> str:
 
 
 def _new_mode() -> int:
-    # The process's mask can only be read by setting it.
-    held = os.umask(0)
+    held = os.umask(0)  # the process's mask can only be read by setting it
     os.umask(held)
     return 0o666 & ~held

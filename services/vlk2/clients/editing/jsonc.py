@@ -216,7 +216,7 @@ def _insert(text: str, node: _Node, key: str | None, value: object) -> str:
         return text[:last] + ", " + flat + text[last:]
     first = node.children[-1].start
     indent = _indent(text, first)
-    if text[: first].rpartition("\n")[2].strip():
+    if text[:first].rpartition("\n")[2].strip():
         indent = _indent(text, node.start) + _unit(text)
     body = line + indent + prefix + _laid_out(value, indent, text)
     if node.trailing:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vlk2.clients.editing import jsonc
+from vlk2.clients.editing.shape import items, mapping, value_at
 from vlk2.clients.editing.unreadable import Unreadable
 
 MARK = "vlk2-hook"
@@ -13,39 +14,36 @@ MARK = "vlk2-hook"
 
 def ours(hook: object) -> bool:
     """Whether a hook's command is our launcher."""
-    return isinstance(hook, dict) and any(
-        MARK in str(hook.get(name, ""))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-        for name in ("command", "commandWindows", "command_windows")
+    held = mapping(hook)
+    return any(
+        MARK in str(held.get(name, "")) for name in ("command", "commandWindows", "command_windows", "args")
     )
 
 
 def all_ours(group: object) -> bool:
+    """Whether a group holds our hooks and no others."""
     inner = _inner(group)
     return bool(inner) and all(ours(hook) for hook in inner)
 
 
 def events(document: object) -> dict[str, list[Any]]:
     """Our hooks in a parsed file, by event."""
-    hooks = document.get("hooks") if isinstance(document, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     found: dict[str, list[Any]] = {}
-    if isinstance(hooks, dict):
-        for event, groups in hooks.items():  # pyright: ignore[reportUnknownVariableType]
-            if isinstance(groups, list):
-                own = [hook for group in groups for hook in _inner(group) if ours(hook)]  # pyright: ignore[reportUnknownVariableType]
-                if own:
-                    found[str(event)] = own  # pyright: ignore[reportUnknownArgumentType]
+    for event, groups in mapping(value_at(document, "hooks")).items():
+        own = [hook for group in items(groups) for hook in _inner(group) if ours(hook)]
+        if own:
+            found[event] = own
     return found
 
 
 def put(text: str, wanted: Mapping[str, object]) -> str:
     """The text with exactly these groups as ours, each under its event; foreign hooks stay where they are."""
     document = jsonc.parse(text)
-    hooks = document.get("hooks", {}) if isinstance(document, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    if not isinstance(hooks, dict):
+    if not isinstance(mapping(document).get("hooks", {}), dict):
         raise Unreadable("hooks is not an object")
-    stale = [event for event in events(document) if event not in wanted]
-    for event in stale:
-        text = _drop(text, event, None)
+    for event in events(document):
+        if event not in wanted:
+            text = _drop(text, event, None)
     for event, group in wanted.items():
         text = _separate(text, event)
         text = jsonc.put_item(text, ("hooks", event), group, all_ours)
@@ -67,17 +65,11 @@ def _drop(text: str, event: str, original: object) -> str:
 
 def _separate(text: str, event: str) -> str:
     """Takes our hooks out of groups that hold foreign ones too."""
-    document = jsonc.parse(text)
-    hooks = document.get("hooks") if isinstance(document, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    groups = hooks.get(event) if isinstance(hooks, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    if not isinstance(groups, list):
-        return text
-    for index, group in enumerate(groups):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    for index, group in enumerate(items(value_at(jsonc.parse(text), "hooks", event))):
         if any(ours(hook) for hook in _inner(group)) and not all_ours(group):
             text = jsonc.drop_inner_items(text, ("hooks", event), index, "hooks", ours)
     return text
 
 
 def _inner(group: object) -> list[Any]:
-    held = group.get("hooks") if isinstance(group, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return held if isinstance(held, list) else []  # pyright: ignore[reportUnknownVariableType]
+    return items(mapping(group).get("hooks"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import Any
 
 from vlk2.clients import plan as plans
 from vlk2.clients.editing import jsonc, nested_hooks
+from vlk2.clients.editing.shape import value_at
 from vlk2.clients.plan import NAME, SECONDS, Edit, Place, Plan
 
 CLIENT = "gemini"
@@ -28,15 +29,15 @@ def policies(place: Place) -> list[str]:
     found: list[str] = []
     for path in (
         "/etc/gemini-cli/settings.json",
-        os.path.join(_folder(place), "settings.json"),
-        os.path.join(place.root, ".gemini", "settings.json"),
+        str(Path(_folder(place), "settings.json")),
+        str(Path(place.root, ".gemini", "settings.json")),
     ):
         document = plans.parsed(place, path)
-        if plans.value_at(document, "hooksConfig", "enabled") is False:
+        if value_at(document, "hooksConfig", "enabled") is False:
             found.append(f"{path} sets hooksConfig.enabled to false: no hook runs until it is true.")
-        if NAME in (plans.value_at(document, "hooksConfig", "disabled") or []):
+        if NAME in (value_at(document, "hooksConfig", "disabled") or []):
             found.append(f"{path} disables our hook: `/hooks enable {NAME}` in Gemini CLI.")
-        if NAME in (plans.value_at(document, "mcp", "excluded") or []):
+        if NAME in (value_at(document, "mcp", "excluded") or []):
             found.append(f"{path} excludes our server in mcp.excluded: take {NAME} out of it.")
     return found
 
@@ -55,7 +56,7 @@ def settings_edit(path: str, place: Place) -> Edit:
 
     def add(text: str) -> str:
         text = nested_hooks.put(text, wanted)
-        held = plans.value_at(jsonc.parse(text), "mcpServers", NAME)
+        held = value_at(jsonc.parse(text), "mcpServers", NAME)
         return jsonc.put(text, ("mcpServers", NAME), plans.server_entry(held, server))
 
     def remove(text: str, before: Any) -> str:
@@ -71,9 +72,9 @@ def settings_edit(path: str, place: Place) -> Edit:
 
 
 def _folder(place: Place) -> str:
-    return os.path.join(place.environ.get("GEMINI_CLI_HOME") or place.home, ".gemini")
+    return str(Path(place.environ.get("GEMINI_CLI_HOME") or place.home, ".gemini"))
 
 
 def _settings(place: Place) -> str:
-    folder = _folder(place) if place.user else os.path.join(place.root, ".gemini")
-    return os.path.join(folder, "settings.json")
+    folder = _folder(place) if place.user else str(Path(place.root, ".gemini"))
+    return str(Path(folder, "settings.json"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from vlk2.clients import plan as plans
 from vlk2.clients.editing import yaml
+from vlk2.clients.editing.shape import value_at
 from vlk2.clients.editing.unreadable import Unreadable
 from vlk2.clients.plan import NAME, Edit, Place, Plan
 from vlk2.errors import ConfigError
@@ -23,12 +24,12 @@ def plan(place: Place) -> Plan:
     if not place.user:
         raise ConfigError("hermes has no project scope: install it for the user.")
     folder = _folder(place)
-    plugin = tuple(_plugin_file(os.path.join(folder, "plugins", NAME, name), name, place) for name in _FILES)
+    plugin = tuple(_plugin_file(str(Path(folder, "plugins", NAME, name)), name, place) for name in _FILES)
     return Plan(
         CLIENT,
         "hermes",
         folder,
-        (*plugin, config_edit(os.path.join(folder, "config.yaml"), place)),
+        (*plugin, config_edit(str(Path(folder, "config.yaml")), place)),
         (
             "Restart Hermes (or `/reload-mcp` for the server alone): it loads plugins at its start.",
             "`hermes plugins list` must show vlk2 as enabled, `hermes mcp test vlk2` must connect.",
@@ -37,15 +38,15 @@ def plan(place: Place) -> Plan:
 
 
 def policies(place: Place) -> list[str]:
-    path = os.path.join(_folder(place), "config.yaml")
+    path = str(Path(_folder(place), "config.yaml"))
     try:
         document = yaml.parse(place.read(path) or "")
     except Unreadable:
         return []
     found: list[str] = []
-    if NAME in (plans.value_at(document, "plugins", "disabled") or []):
+    if NAME in (value_at(document, "plugins", "disabled") or []):
         found.append(f"{path} disables our plugin: `hermes plugins enable {NAME}`.")
-    if plans.value_at(document, "mcp_servers", NAME, "enabled") is False:
+    if value_at(document, "mcp_servers", NAME, "enabled") is False:
         found.append(f"{path} switches our server off: set mcp_servers.{NAME}.enabled to true.")
     return found
 
@@ -53,14 +54,13 @@ def policies(place: Place) -> list[str]:
 def config_edit(path: str, place: Place) -> Edit:
     """Server and plugin. Not by `hermes mcp add`: it asks, and lays the file out anew."""
     program, *arguments = place.launcher.serve()
-    # Hermes hands a server next to nothing of its environment.
-    passed = {**{k: v for k, v in _home(place).items() if v}, **place.launcher.environment}
+    passed = dict(place.launcher.environment)  # Hermes hands a server next to nothing of its own
     wanted: dict[str, object] = {"command": program, "args": arguments}
     if passed:
         wanted["env"] = passed
 
     def add(text: str) -> str:
-        held = plans.value_at(yaml.parse(text), "mcp_servers", NAME)
+        held = value_at(yaml.parse(text), "mcp_servers", NAME)
         text = yaml.put(text, ("mcp_servers", NAME), plans.server_entry(held, wanted))
         return yaml.put_item(text, ("plugins", "enabled"), NAME)
 
@@ -85,10 +85,6 @@ def config_edit(path: str, place: Place) -> Edit:
 def _plugin_file(path: str, name: str, place: Place) -> Edit:
     source = resources.files("vlk2.clients.hermes").joinpath("plugin", name).read_text(encoding="utf-8")
     return plans.whole_file(path, source.replace(LAUNCHER, json.dumps(place.launcher.words(CLIENT))))
-
-
-def _home(place: Place) -> dict[str, str]:
-    return {"HOME": place.home} if not place.launcher.windows else {"USERPROFILE": place.home}
 
 
 def _folder(place: Place) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from vlk2.clients import plan as plans
 from vlk2.clients.editing import jsonc
+from vlk2.clients.editing.shape import value_at
 from vlk2.clients.plan import NAME, Edit, Place, Plan
 
 CLIENT = "opencode"
@@ -20,11 +21,15 @@ LAUNCHER = '"__VLK2_HOOK__"'
 def plan(place: Place) -> Plan:
     folder = _folder(place) if place.user else place.root
     config = next(
-        (path for name in ("opencode.jsonc", "opencode.json") if place.read(path := os.path.join(folder, name)) is not None),
-        os.path.join(folder, "opencode.json"),
+        (
+            path
+            for name in ("opencode.jsonc", "opencode.json")
+            if place.read(path := str(Path(folder, name))) is not None
+        ),
+        str(Path(folder, "opencode.json")),
     )
     second = is_second(place, config)
-    plugins = os.path.join(folder if place.user else os.path.join(folder, ".opencode"), "plugins")
+    plugins = str(Path(folder if place.user else str(Path(folder, ".opencode")), "plugins"))
     manual = ["Restart opencode where it is running: it loads plugins and servers at its start."]
     if not place.user:
         manual.append("Each developer needs `vlk2` and `vlk2-hook` on the PATH (`uv tool install vlk2`).")
@@ -32,7 +37,10 @@ def plan(place: Place) -> Plan:
         CLIENT,
         "opencode",
         _folder(place),
-        (plugin(os.path.join(plugins, "vlk2.js"), place, second=second), server_edit(config, place, second=second)),
+        (
+            plugin(str(Path(plugins, "vlk2.js")), place, second=second),
+            server_edit(config, place, second=second),
+        ),
         tuple(manual),
     )
 
@@ -41,10 +49,10 @@ def policies(place: Place) -> list[str]:
     found: list[str] = []
     for folder in (_folder(place), place.root):
         for name in ("opencode.json", "opencode.jsonc"):
-            path = os.path.join(folder, name)
-            held = plans.value_at(plans.parsed(place, path), "mcp")
-            for entry in (plans.value_at(held, NAME), plans.value_at(held, "servers", NAME)):
-                if plans.value_at(entry, "enabled") is False or plans.value_at(entry, "disabled") is True:
+            path = str(Path(folder, name))
+            held = value_at(plans.parsed(place, path), "mcp")
+            for entry in (value_at(held, NAME), value_at(held, "servers", NAME)):
+                if value_at(entry, "enabled") is False or value_at(entry, "disabled") is True:
                     found.append(f"{path} switches our server off: enable mcp.{NAME}.")
     return found
 
@@ -52,12 +60,12 @@ def policies(place: Place) -> list[str]:
 def is_second(place: Place, config: str) -> bool:
     """Whether this is opencode 2: by the shape that the file has, else by what the program says of itself."""
     document = plans.parsed(place, config)
-    servers = plans.value_at(document, "mcp", "servers")
-    if plans.value_at(document, "plugins") is not None or (
+    servers = value_at(document, "mcp", "servers")
+    if value_at(document, "plugins") is not None or (
         isinstance(servers, dict) and "type" not in servers and "command" not in servers
     ):
         return True
-    if plans.value_at(document, "mcp") or plans.value_at(document, "plugin") is not None:
+    if value_at(document, "mcp") or value_at(document, "plugin") is not None:
         return False
     found = re.search(r"(\d+)\.\d+", place.version("opencode"))
     return bool(found) and int(found.group(1)) >= 2
@@ -80,7 +88,7 @@ def server_edit(path: str, place: Place, *, second: bool) -> Edit:
         wanted["enabled"] = True
 
     def add(text: str) -> str:
-        held = plans.value_at(jsonc.parse(text), *at)
+        held = value_at(jsonc.parse(text), *at)
         return jsonc.put(text, at, plans.server_entry(held, wanted))
 
     def remove(text: str, before: Any) -> str:
@@ -95,5 +103,5 @@ def server_edit(path: str, place: Place, *, second: bool) -> Edit:
 
 
 def _folder(place: Place) -> str:
-    base = place.environ.get("XDG_CONFIG_HOME") or os.path.join(place.home, ".config")
-    return place.environ.get("OPENCODE_CONFIG_DIR") or os.path.join(base, "opencode")
+    base = place.environ.get("XDG_CONFIG_HOME") or str(Path(place.home, ".config"))
+    return place.environ.get("OPENCODE_CONFIG_DIR") or str(Path(base, "opencode"))
