@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vlk2.errors import ConfigError
-from vlk2.userfile import config_path, default_agent, default_store, read_user_file, sqlite_path
+from vlk2.userfile import config_path, default_agent, default_store, read_user_file
 
 STORE_SCHEMES = (
     "sqlite:///",
@@ -45,8 +45,6 @@ class Settings(BaseSettings):
     def _known_scheme(cls, value: str) -> str:
         if not value.startswith(STORE_SCHEMES):
             raise ValueError("must be sqlite:///ABSOLUTE_PATH, postgresql://… or https://… for a team server")
-        if value.startswith("sqlite:///") and not os.path.isabs(sqlite_path(value)):
-            raise ValueError("sqlite:/// needs an absolute path, as in sqlite:////home/me/memory.db")
         return value
 
     @classmethod
