@@ -47,7 +47,8 @@ def _ends(word: str) -> list[str]:
     """`ledger/src/a.ts` is also looked for as `src/a.ts` and `a.ts`, `serde_json::to_string` as `to_string`."""
     steps = _step().split(_line_numbers().sub("", word))
     pieces = (_part().findall(" ".join(steps[-most:])) for most in (1, 2) if len(steps) >= most)
-    return ["_".join(parts) for parts in pieces if len(parts) > 1]
+    ends = ("_".join(parts) for parts in pieces if len(parts) > 1)
+    return [end for end in ends if len(end) <= _MAX_TOKEN]
 
 
 def index_text(text: str) -> str:

@@ -55,7 +55,7 @@ UPDATE anchors SET closed_seq = :seq, closed_by = :reason WHERE entry = :entry
 -- name: history
 SELECT COALESCE(SUM(CASE WHEN a.closed_by = 'revoked' THEN 1 ELSE 0 END), 0), COALESCE(MAX(a.closed_seq), -1)
 FROM agent_timeline e JOIN anchors a ON a.entry = e.pk
-WHERE e.timeline = :timeline AND e.fingerprint = :fingerprint AND e.kind = 'loop' AND a.closed_seq IS NOT NULL
+WHERE e.timeline = :timeline AND e.fingerprint = :fingerprint AND e.kind <> 'log' AND e.kind = 'loop' AND a.closed_seq IS NOT NULL
 
 -- Constraints that still stand on an entry: it may not be forgotten before they are revoked.
 -- name: cited_by
