@@ -216,6 +216,16 @@ def test_a_success_of_the_same_command_resets():
     assert session.run("pytest tests", KEY_ERROR) == Quiet(1)
 
 
+def test_a_failure_whose_command_has_succeeded_since_is_over():
+    session = Session()
+    session.run("python a.py", KEY_ERROR)
+    session.run("python a.py")
+    session.run("python b.py", KEY_ERROR)
+    assert session.run("python c.py", KEY_ERROR) == Quiet(2)
+    session.run("python d.py", KEY_ERROR)
+    assert session.loop.repeats == 3
+
+
 @pytest.mark.parametrize(
     "command",
     ["pytest tests | tail -3", "pytest tests || true", "pytest tests &", "pytest tests/test_tax.py", "ls"],

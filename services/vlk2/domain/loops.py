@@ -140,21 +140,32 @@ def _same(seen: Seen, new: Seen) -> bool:
 def _start(window: Sequence[Seen], new: Seen, since: int) -> int:
     """Where in the window the evidence begins: after the newest progress on the way back from its end.
 
-    A reply that was no call at all is put right by the next one that is.
+    Progress is a success of a command that had the failure before it or has it after it, and a failing set of
+    such a command that moved on. A reply that was no call at all is put right by the next one that is.
     """
-    later = new
+    met = {new.command: new}
+    succeeded: set[str] = set()
+    latest = new
     for index in range(len(window) - 2, -1, -1):
         seen = window[index]
-        if seen.seq <= since or (seen.command and not later.command and not later.explicit):
+        if seen.seq <= since or (seen.command and not latest.command and not latest.explicit):
             return index + 1
-        if seen.outcome is Outcome.SUCCESS and seen.own_status and seen.command:
-            if seen.command == later.command:
+        if not seen.command:
+            same = _same(seen, new)
+        elif seen.outcome is Outcome.SUCCESS and seen.own_status:
+            if seen.command in met:
                 return index + 1
-        elif seen.outcome is Outcome.FAILURE and seen.fingerprint is not None:
-            if seen.command and seen.command == later.command and _moved(window, index, seen, later, since):
+            succeeded.add(seen.command)
+            continue
+        else:
+            later = met.get(seen.command)
+            if later is not None and _moved(window, index, seen, later, since):
                 return index + 1
-            if _same(seen, new):
-                later = seen
+            same = _same(seen, new)
+            if same and seen.command in succeeded:
+                return index + 1
+        if same:
+            met[seen.command] = latest = seen
     return 0
 
 
@@ -189,7 +200,7 @@ def _change(seen: Seen) -> Change:
 
 
 def _moved(window: Sequence[Seen], index: int, before: Seen, after: Seen, since: int) -> bool:
-    """Whether the failing set of one command moved on from `before` (at `index`) to `after`.
+    """Whether the failing set of one command moved on from `before` (at `index`) to `after`, its next failure.
 
     It did when members only went away, or when it became, files aside, one that was not there before:
     coming back to an earlier set is a repeat, whatever lay between.
