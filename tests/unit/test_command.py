@@ -190,7 +190,7 @@ def test_exit_1_of_any_other_command_is_no_answer(action: str):
         ("pytest > log.txt", Change.NONE),
         ("git stash list", Change.NONE),
         ("git checkout -b topic", Change.NONE),
-        ("git add -A && git commit -m x", Change.NONE),
+        ("git add -A && git commit -m x", Change.EDIT),
         ("git checkout src/a.py", Change.RESTORE),
         ("git stash", Change.RESTORE),
         ("git stash pop", Change.EDIT),

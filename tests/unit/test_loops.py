@@ -335,6 +335,14 @@ def test_runs_and_edits_that_fail_between_make_no_look_worth_repeating():
     assert session.loop.type == "repeat"
 
 
+def test_a_look_long_after_the_last_one_is_a_fresh_look():
+    session = Session()
+    for n in range(4):
+        assert not isinstance(session.add(GOOD, "Read", "src/cart.py", text="x = 1"), Loop)
+        for m in range(15):
+            session.add(GOOD, "Read", f"src/{n}/{m}.py", text=f"{n} {m}")
+
+
 def test_a_good_run_is_repeated_only_where_nothing_else_was_run_between():
     session = Session()
     for _ in range(4):

@@ -620,8 +620,8 @@ def _stage_change(words: tuple[str, ...], stage: _Stage) -> Change:
                 "list": Change.NONE,
                 "show": Change.NONE,
             }.get(verb, Change.EDIT)
-        moving = ("apply", "am", "pull", "merge", "rebase", "cherry-pick", "revert", "rm", "mv", "switch")
-        return Change.EDIT if subcommand in moving else Change.NONE
+        branching = subcommand in ("checkout", "switch") and {"-b", "-B", "-c", "-C"} & {*words}
+        return Change.NONE if branching or _looks(words) else Change.EDIT
     if program == "sed" and _edits(words):
         return changing.of_sed(words[1:])
     if program == "apply_patch":

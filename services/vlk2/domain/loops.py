@@ -20,6 +20,8 @@ REPEAT_LANGUAGE = "call"
 REPEAT_TYPE = "repeat"
 FIRST_THRESHOLD = 3
 LAST_THRESHOLD = 24
+REPEAT_REACH = 12
+"""Observations that may lie between two equal looks for the second to be a repeat and not a fresh look."""
 POLLING_PAUSE = 60 * 1_000_000
 """Microseconds between equal calls from which on they are taken for waiting."""
 
@@ -302,10 +304,14 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
     patience = policy(key)
     rewritten = new.act is Act.EDIT and not is_shell(new.tool)
     found = [new]
+    apart = 0
     for seen in reversed(window[:-1]):
         if seen.seq <= patience.since:
             break
         if seen.call != new.call:
+            apart += 1
+            if apart > REPEAT_REACH and not new.complains:
+                break
             if not (new.complains or rewritten) and (
                 _change(seen) is not Change.NONE or (seen.changes and new.act is Act.RUN)
             ):
@@ -314,6 +320,7 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
             if not new.complains:
                 break
         elif seen.result == new.result:
+            apart = 0
             if not (seen.batch and seen.batch == found[-1].batch):
                 found.append(seen)
         elif not (new.complains and seen.complains):
