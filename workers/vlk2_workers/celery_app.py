@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
 
 from vlk2.errors import ConfigError
 from vlk2.settings import Settings, load
+from vlk2_workers import heartbeat
+from vlk2_workers.limits import Limits
 from vlk2_workers.routing import MAINTENANCE, queues, route
-from vlk2_workers.schedule import Limits, schedule
+from vlk2_workers.schedule import schedule
 
 # So many tasks with a countdown a process holds at once; the rest waits where any worker can take it.
 WAITING = 8
@@ -83,3 +85,8 @@ def _transport(broker: str, limits: Limits) -> dict[str, Any]:
 # Celery has no types: what comes of it is Any here and nowhere else.
 app: Any = Celery("vlk2_workers", include=["vlk2_workers.tasks"], set_as_current=False)
 app.add_defaults(lambda: configuration(settings()))
+
+_signals: Any = signals
+_signals.worker_ready.connect(heartbeat.beats)
+_signals.heartbeat_sent.connect(heartbeat.beats)
+_signals.worker_shutdown.connect(heartbeat.ends)

@@ -13,7 +13,7 @@ from vlk2.ports import Store, TokenCounter
 from vlk2.settings import Settings
 from vlk2.tokens import background
 from vlk2_workers.celery_app import settings
-from vlk2_workers.schedule import Limits
+from vlk2_workers.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from kombu.entity import Queue
+from kombu.entity import Exchange, Queue
 
 MAINTENANCE = "vlk2.maintenance"
 KEYED = frozenset(["vlk2.consolidate", "vlk2.enforce_budget"])
@@ -19,7 +19,9 @@ KEYED = frozenset(["vlk2.consolidate", "vlk2.enforce_budget"])
 def queues(shards: int) -> list[Queue]:
     """Every queue there is: the maintenance queue and one for each shard. A worker takes from all of them, or
     from those that `-Q` names."""
-    return [Queue(name) for name in (MAINTENANCE, *(shard_name(n) for n in range(shards)))]
+    exchange = Exchange("vlk2", type="direct")
+    names = (MAINTENANCE, *(shard_name(n) for n in range(shards)))
+    return [Queue(name, exchange, routing_key=name) for name in names]
 
 
 def shard_name(number: int) -> str:

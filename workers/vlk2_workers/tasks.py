@@ -108,8 +108,8 @@ def _taken(task: Running, timeline_id: str, version: int) -> tuple[Process, Leas
     """This process and the lease in this worker's name. A delivery that comes again was lost with its worker:
     that counts as a failure of the timeline, so that one which kills its workers is parked too."""
     mine, lease = process(), Lease(timeline_id, _worker(task), version)
-    again = (task.request.delivery_info or {}).get("redelivered")
-    if again and not mine.store.note_lost(lease, now=now(), most=turns.MOST_FAILURES):
+    delivery: dict[str, Any] = task.request.delivery_info or {}
+    if delivery.get("redelivered") and not mine.store.note_lost(lease, now=now(), most=turns.MOST_FAILURES):
         raise Ignore
     return mine, lease
 
