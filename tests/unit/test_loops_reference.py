@@ -41,9 +41,8 @@ def replayed(files: list[Path], home: Path) -> dict[str, dict[str, Any]]:
         "steps",
     ]
     environment = os.environ | {"HOME": str(home), "VLK2_STORE": f"sqlite:///{home}/memory.db"}
-    done = subprocess.run(
-        [*command, *map(str, files)], capture_output=True, text=True, env=environment, check=True
-    )
+    done = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr[-500:]
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(rows) == len(files)
     return {file.name: row for file, row in zip(files, rows, strict=True)}
