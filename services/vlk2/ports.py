@@ -10,6 +10,7 @@ from typing import Protocol
 
 from vlk2.domain.beliefs import Pattern
 from vlk2.domain.budget import Costed
+from vlk2.domain.credentials import Token
 from vlk2.domain.entry import Constraint, Entry
 from vlk2.domain.importance import Importance, Life
 from vlk2.domain.observation import Fingerprint, Key, Seen
@@ -404,6 +405,73 @@ class Timeline(Protocol):
     def contradict(self, fact: int, *, seq: int, at: int, resolution: str) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class KnownTeam:
+    """A team and how many agents it has."""
+
+    id: str
+    name: str
+    created_at: int
+    agents: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAgent:
+    """An agent of a team and how many of its tokens are good now."""
+
+    id: str
+    team: str
+    name: str
+    created_at: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """One row of the audit: who did, or was refused, what, to whom. `team` is "" where none is known."""
+
+    at: int
+    actor: str
+    team: str
+    act: str
+    subject: str
+    detail: str
+
+
+class Directory(Protocol):
+    """Teams, agents, tokens and the audit, inside one transaction."""
+
+    def add_team(self, name: str, *, id: str, at: int) -> bool:  # noqa: A002
+        """False where there is a team of that name."""
+        ...
+
+    def add_agent(self, team: str, name: str, *, id: str, at: int) -> bool | None:  # noqa: A002
+        """False where the team has an agent of that name, None where there is no such team."""
+        ...
+
+    def add_token(self, token: Token, hashed: str) -> None:
+        """Of an agent that is there."""
+        ...
+
+    def token_of(self, hashed: str) -> Token | None: ...
+    def teams(self) -> list[KnownTeam]: ...
+    def agents(self, team: str, now: int) -> list[KnownAgent]: ...
+    def tokens(self, team: str) -> list[Token]: ...
+    def revoke_token(self, token_id: str, at: int) -> bool:
+        """False where it was revoked before."""
+        ...
+
+    def end_token(self, token_id: str, at: int) -> None:
+        """It expires at `at`, where it would not have earlier."""
+        ...
+
+    def touch_token(self, token_id: str, at: int) -> None: ...
+    def note(self, row: Audited) -> None: ...
+    def audit(self, team: str | None, most: int) -> list[Audited]:
+        """The newest rows of a team (None: of all), newest first."""
+        ...
+
+
 class Store(Protocol):
     """One database. Every transaction is of one timeline; `now` is microseconds UTC."""
 
@@ -459,6 +527,10 @@ class Store(Protocol):
     def owner_of(self, timeline_id: str) -> Owner | None: ...
     def timelines(self, team: str) -> list[tuple[str, Owner, int]]:
         """Id, owner and stored token sum of every timeline of a team."""
+        ...
+
+    def directory(self, *, write: bool) -> AbstractContextManager[Directory]:
+        """A transaction on who may come in; see `Directory`."""
         ...
 
     def close(self) -> None: ...

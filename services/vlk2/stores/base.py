@@ -22,6 +22,7 @@ from vlk2.errors import NotAllowed
 from vlk2.ports import (
     Backlog,
     Cycle,
+    Directory,
     FactEvidence,
     FactSums,
     Found,
@@ -905,6 +906,13 @@ class SqlStore:
             timeline.save()
         if timeline.erased:
             self._after_erasure()
+
+    @contextlib.contextmanager
+    def directory(self, *, write: bool) -> Generator[Directory]:
+        from vlk2.stores.directory import SqlDirectory  # a hook never needs it
+
+        with self._transaction(write=write) as run:
+            yield SqlDirectory(run)
 
     def take_lease(self, name: str, owner: str, *, now: int, until: int) -> int | None:
         with self._transaction(write=True) as run:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal, LiteralString, cast
 
 Dialect = Literal["sqlite", "postgres"]
-SUBJECTS = ("identity", "contents", "observations", "hearing", "entries", "constraints", "cycle", "recall", "facts")
+SUBJECTS = ("identity", "contents", "observations", "hearing", "entries", "constraints", "cycle", "recall", "facts", "team")
 _FOLDER = os.path.join(os.path.dirname(__file__), "sql")
 
 

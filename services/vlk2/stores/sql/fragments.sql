@@ -14,6 +14,9 @@ a.count, a.shown, a.threshold, a.first_at, a.last_at, a.marks, a.expires_at, a.s
 s.id, f.signature, f.symbols, f.language, f.type, f.specific, f.transient, s.confidence, s.loops, s.repeats, s.successes, s.agents,
        s.ended, s.first_at, s.last_at, s.pinned
 
+-- fragment: token
+k.id, teams.name, a.name, k.scope, k.created_at, k.expires_at, k.revoked_at, k.last_used_at
+
 -- fragment: seen
 o.seq, o.at, o.run, o.outcome, o.act, o.flags, o.pause, o.tool, o.batch, o.call, o.command, o.result, o.place,
        f.signature, f.symbols, f.language, f.type, f.specific, f.transient, s.pk, s.members

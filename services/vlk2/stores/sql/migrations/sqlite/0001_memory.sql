@@ -36,6 +36,18 @@ CREATE TABLE agent_tokens (
   last_used_at INTEGER
 );
 
+-- Append-only: every administrative act and every refusal, in names and never in keys, so that it outlives both.
+CREATE TABLE audit (
+  pk      INTEGER PRIMARY KEY,
+  at      INTEGER NOT NULL,
+  actor   TEXT NOT NULL,
+  team    TEXT NOT NULL,
+  act     TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  detail  TEXT NOT NULL
+);
+CREATE INDEX audit_team ON audit (team, pk);
+
 -- One row per (team, agent, project): the row that a writing transaction locks, and the unit of the cycle.
 CREATE TABLE timelines (
   pk          INTEGER PRIMARY KEY,
