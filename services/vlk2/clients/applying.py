@@ -135,14 +135,17 @@ def to_uninstall(plan: Plan, environ: Mapping[str, str]) -> Outlook:
 
 def install(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     """Puts the plan into effect. Answers what did not go as it should, [] where all did."""
-    said = _run(to_install(plan, environ).commands, environ)
+    outlook = to_install(plan, environ)
+    for edit in _by_command(plan, outlook):
+        with contextlib.suppress(Unreadable, OSError):
+            _keep(plan, edit.path, files.read(edit.path))
+    said = _run(outlook.commands, environ)
     # A vendor's command that failed, or was not seen to write what it should, is done by hand.
     without = {key: value for key, value in environ.items() if key != "PATH"} | {"PATH": os.devnull}
     for change in to_install(plan, without).changes:
         assert change.after is not None
         try:
-            if change.before is not None and not _touched(plan, change.path, change.before):
-                files.back_up(change.path, change.before)
+            _keep(plan, change.path, change.before)
             files.write(change.path, change.after)
         except OSError as error:
             said.append(f"{change.path} could not be written: {error.strerror or error}")
@@ -151,21 +154,26 @@ def install(plan: Plan, environ: Mapping[str, str]) -> list[str]:
 
 def uninstall(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     """Takes the plan back. Answers what did not go as it should."""
-    said = _run(to_uninstall(plan, environ).commands, environ)
+    outlook = to_uninstall(plan, environ)
+    said = _run(outlook.commands, environ)
     without = {key: value for key, value in environ.items() if key != "PATH"} | {"PATH": os.devnull}
-    for change in to_uninstall(plan, without).changes:
+    changes = list(to_uninstall(plan, without).changes)
+    for edit in _by_command(plan, outlook):
+        if all(change.path != edit.path for change in changes):
+            with contextlib.suppress(Unreadable):
+                changes.append(_after_command(edit))
+    for change in changes:
         try:
             if change.after is None:
                 files.remove(change.path)
                 files.drop_folder(change.path)
             else:
-                files.write(change.path, change.after)
+                if change.after != change.before:
+                    files.write(change.path, change.after)
                 if change.after == files.backup(change.path):
                     files.drop_backup(change.path)
         except OSError as error:
             said.append(f"{change.path} could not be written: {error.strerror or error}")
-    for edit in plan.edits:
-        _drop_empty(edit)
     return said
 
 
@@ -177,22 +185,31 @@ def _holds(edit: Edit) -> bool:
         return False
 
 
-def _touched(plan: Plan, path: str, text: str) -> bool:
-    """Whether a text holds something of ours already: then it is no state to keep."""
-    return any(edit.remove(text, None) != text for edit in plan.edits if edit.path == path)
-
-
 def _settled(edit: Edit, after: str, original: str | None) -> str | None:
     if original is not None:
         return original if edit.alike(after, original) else after
     return None if edit.alike(after, "") else after
 
 
-def _drop_empty(edit: Edit) -> None:
-    """Removes the empty file that a vendor's command leaves where there was none before."""
-    with contextlib.suppress(Unreadable, OSError):
-        if files.backup(edit.path) is None and files.read(edit.path) == "":
-            files.remove(edit.path)
+def _by_command(plan: Plan, outlook: Outlook) -> list[Edit]:
+    """The edits that the vendor's commands of an outlook stand for."""
+    return [
+        step.edit
+        for step in plan.steps
+        if isinstance(step, Vendor) and (step.add in outlook.commands or step.remove in outlook.commands)
+    ]
+
+
+def _after_command(edit: Edit) -> Change:
+    """What is left to do where the vendor's command took our entry out: the old layout, or no file at all."""
+    text = files.read(edit.path)
+    return Change(edit.path, text, None if text is None else _settled(edit, text, files.backup(edit.path)))
+
+
+def _keep(plan: Plan, path: str, text: str | None) -> None:
+    """Keeps the file as it was before us. One that holds something of ours already is no such state."""
+    if text is not None and not any(e.remove(text, None) != text for e in plan.edits if e.path == path):
+        files.back_up(path, text)
 
 
 def _run(commands: tuple[tuple[str, ...], ...], environ: Mapping[str, str]) -> list[str]:

@@ -61,14 +61,15 @@ def hooks_edit(path: str, place: Place) -> Edit:
         return text
 
     def remove(text: str, before: Any) -> str:
+        given = text
         for event in mapping(value_at(jsonc.parse(text), "hooks")):
             held = text
             text = jsonc.drop_items(text, ("hooks", event), nested_hooks.ours)
             if text != held:
                 text = jsonc.prune(text, ("hooks", event), before)
-        if jsonc.parse(text) == {"version": 1} and value_at(before, "version") is None:
-            text = jsonc.drop(text, ("version",))
-        return text
+        left = value_at(jsonc.parse(text), "hooks")
+        ours = value_at(before, "version") is None and left in (None, {}, value_at(before, "hooks"))
+        return jsonc.drop(text, ("version",)) if text != given and ours else text
 
     return plans.json_edit(path, add, remove, {"version": 1, "hooks": {event: [hook] for event in EVENTS}})
 

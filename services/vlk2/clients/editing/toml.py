@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from vlk2.clients.editing.unreadable import Unreadable
 
-_HEADER = re.compile(r"^[ \t]*(\[\[?)[ \t]*([^\[\]#\n]+?)[ \t]*\]\]?[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*(\[\[?)[ \t]*([^\[\]#\n]+?)[ \t]*\]\]?[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -35,10 +35,11 @@ def sections(text: str) -> list[Section]:
     """The tables of a text in order. A line inside a multi-line string may look like a header: whoever cuts
     confirms the result with a parser."""
     found = list(_HEADER.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
+    starts = [match.start() for match in found]
+    ends = [*starts[1:], len(text)]
     return [
-        Section(match.group(2), text[match.start() : end], match.start(), end)
-        for match, end in zip(found, ends, strict=True)
+        Section(match.group(2), text[start:end], start, end)
+        for match, start, end in zip(found, starts, ends, strict=False)
     ]
 
 
