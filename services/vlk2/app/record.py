@@ -11,7 +11,7 @@ from vlk2.domain import answers
 from vlk2.domain.anchors import anchor_text
 from vlk2.domain.budget import cost
 from vlk2.domain.clipping import LOG_LIMIT, clip
-from vlk2.domain.context import entry_text, excerpt
+from vlk2.domain.context import entry_bound, excerpt
 from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
 from vlk2.domain.event import Event
 from vlk2.domain.fingerprint import diagnose
@@ -345,13 +345,12 @@ class _Recorder:
             file=ready.event.place or seen.place,
             command=ready.command,
             tokens=0,
-            counted=self._exact,
+            counted=False,  # an upper bound: the cycle counts, so that recording need not
             pinned=False,
             lesson=None,
         )
-        tokens = cost(entry_text(draft, excerpt(text), self._count), self._count)
         return self._timeline.add_entry(
-            replace(draft, tokens=tokens),
+            replace(draft, tokens=entry_bound(draft, excerpt(text))),
             fingerprint=fingerprint,
             reason=reason,
             actor=self._terms.actor,

@@ -71,6 +71,13 @@ def entry_text(entry: Entry, shown: Excerpt, count: Callable[[str], int], limit:
         head, tail = head[:keep_head], tail[len(tail) - keep_tail :] if keep_tail else ""
 
 
+def entry_bound(entry: Entry, shown: Excerpt) -> int:
+    """At least what `entry_text` can cost, without counting a token: the bytes of the form, or the limit."""
+    top = _entry_head(entry)
+    whole = "\n".join([top, *_quoted(shown.head, shown.tail, shown.between, entry.id)])
+    return min(len(json.dumps(whole)), max(ENTRY_LIMIT, len(json.dumps(top))))
+
+
 def _entry_head(entry: Entry) -> str:
     what = entry.outcome
     if entry.fingerprint:
