@@ -39,7 +39,7 @@ def main() -> None:
     try:
         out = hook.run(sys.stdin.buffer.read(LARGEST + 1))
     except BaseException as error:
-        hook.log(f"failed: {type(error).__name__}: {error}")
+        hook.fail(error)
         out = ""
     hook.finish(out)
 
@@ -95,6 +95,11 @@ class Hook:
             except OSError:
                 pass
         os._exit(0)
+
+    def fail(self, error: BaseException) -> None:
+        """What no rule foresaw: it is logged, and the event kept where its masked line was made."""
+        self.log(f"failed: {type(error).__name__}: {error}")
+        self._keep()
 
     def _keep(self) -> None:
         """Puts the masked lines of what is not in the store into the spool."""
@@ -169,11 +174,10 @@ class Hook:
 
     def _ready(self, event: Event, owner: Owner, settings: HookSettings, around: Around) -> Ready | None:
         """The event's masked form; its line is held for the spool until the store has it."""
-        from dataclasses import replace
-
         from vlk2 import spool
         from vlk2.app.record import prepare
         from vlk2.domain.event import EventKind
+        from vlk2.frozen import replace
         from vlk2.redaction import mask
 
         if event.kind is EventKind.CALL:
@@ -310,7 +314,7 @@ class Around:
 
     def place(self, event: Event, now: int) -> Event:
         """The event with its worktree and its time."""
-        from dataclasses import replace
+        from vlk2.frozen import replace
 
         return replace(
             event,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from vlk2.errors import ConfigError
+from vlk2.frozen import dataclass
 
 HOOK_SETTINGS = ("store", "team", "agent", "project", "enforce")
 LOOP_THRESHOLDS = range(2, 25)

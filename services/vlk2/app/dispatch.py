@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vlk2.domain.moments import MINUTE
+from vlk2.frozen import dataclass
 from vlk2.ports import Backlog, Lease, Store
 
 CYCLE = "cycle"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vlk2.app.entries import the_entry
 from vlk2.domain.entry import Entry
 from vlk2.domain.quoting import one_line
 from vlk2.domain.states import Reason, State
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput, NotAllowed
+from vlk2.frozen import dataclass
 from vlk2.ports import Owner, Redactor, Store, Timeline
 
 REASON_LIMIT = 200

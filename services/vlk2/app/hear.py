@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol, assert_never
 
 from vlk2.app.record import WINDOW, Ready, Recorded, Terms, record_in
@@ -23,6 +22,7 @@ from vlk2.domain.speaking import (
     in_place_of_call,
     same_ground,
 )
+from vlk2.frozen import dataclass, replace
 from vlk2.ports import Mint, Owner, RunKey, SayingKind, Store, Timeline, TokenCounter
 
 TOGETHER = 10 * MINUTE

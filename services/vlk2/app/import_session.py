@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from vlk2.app.record import Terms, record
 from vlk2.domain.event import Event, EventKind
 from vlk2.domain.moments import DAY
 from vlk2.domain.states import Reason, State
+from vlk2.frozen import dataclass, replace
 from vlk2.ports import Mint, Owner, Redactor, Store, TokenCounter
 
 FRESH = 7 * DAY

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vlk2.app.entries import the_entry
 from vlk2.domain.budget import pins_fit
 from vlk2.domain.states import State
 from vlk2.errors import NotAllowed
+from vlk2.frozen import dataclass
 from vlk2.ports import Owner, Store
 
 

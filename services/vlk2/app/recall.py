@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from vlk2.app.entries import excerpt_of
 from vlk2.domain.beliefs import Pattern, pattern_text
@@ -14,6 +13,7 @@ from vlk2.domain.quoting import code
 from vlk2.domain.recalling import index_text, query_tokens
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput, StoreUnavailable
+from vlk2.frozen import dataclass
 from vlk2.ports import Owner, Redactor, Store, Timeline, TokenCounter
 
 MOST = 50

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import assert_never
 
 from vlk2.domain import answers
@@ -33,6 +32,7 @@ from vlk2.domain.seeing import see
 from vlk2.domain.states import Reason, State
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput
+from vlk2.frozen import dataclass, replace
 from vlk2.ports import Mint, NewAnchor, Owner, Redactor, RunKey, Store, Timeline, TokenCounter
 
 WINDOW = 256

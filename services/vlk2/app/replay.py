@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from vlk2.app.record import WINDOW, Recorded, Terms, record
 from vlk2.domain.anchors import anchor_text
@@ -15,6 +15,7 @@ from vlk2.domain.identical import identical
 from vlk2.domain.observation import Diagnosis, Outcome, Seen
 from vlk2.domain.refusal import AboutToRun, Enforce, Refuse, decide
 from vlk2.domain.seeing import see
+from vlk2.frozen import replace
 from vlk2.ports import Mint, Owner, Redactor, Store, TokenCounter
 
 _UNDATED = 1_700_000_000_000_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vlk2.app.entries import must_be_live, the_constraint
 from vlk2.domain.entry import Kind
 from vlk2.domain.quoting import one_line
@@ -11,6 +9,7 @@ from vlk2.domain.recording import patience_for
 from vlk2.domain.states import Reason, State
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput
+from vlk2.frozen import dataclass
 from vlk2.ports import Owner, Redactor, Store
 
 REASON_LIMIT = 500

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from vlk2.app.entries import the_entry
 from vlk2.domain.anchors import anchor_text, failure_name
@@ -13,6 +12,7 @@ from vlk2.domain.moments import iso, stamp
 from vlk2.domain.quoting import block, code, one_line
 from vlk2.domain.states import State
 from vlk2.errors import InvalidInput
+from vlk2.frozen import dataclass
 from vlk2.ports import Cycle, Move, Owner, Store
 
 MOST = 1_000

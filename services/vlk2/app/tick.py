@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from vlk2.app.consolidate import Done, consolidate
@@ -12,6 +11,7 @@ from vlk2.app.distil import distil
 from vlk2.app.enforce_budget import enforce_budget
 from vlk2.domain.moments import MINUTE
 from vlk2.errors import NotAllowed, StoreBusy, StoreUnavailable
+from vlk2.frozen import dataclass
 from vlk2.ports import Lease, Mint, Store, TokenCounter
 
 RETRY = MINUTE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from vlk2.app.entries import the_entry
 from vlk2.domain.anchors import anchor_text
@@ -14,6 +13,7 @@ from vlk2.domain.quoting import one_line
 from vlk2.domain.states import Reason, State
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput, NotAllowed
+from vlk2.frozen import dataclass, replace
 from vlk2.ports import Mint, NewAnchor, Owner, Redactor, Store, TokenCounter
 
 LESSON_LIMIT = 500

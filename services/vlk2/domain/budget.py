@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from vlk2.frozen import dataclass
 
 DEFAULT_BUDGET = 8_000
 ENTRY_LIMIT = 600

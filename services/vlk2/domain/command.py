@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, cast
 
 from vlk2.domain import change as changing
 from vlk2.domain.observation import Act, Change
+from vlk2.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

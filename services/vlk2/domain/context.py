@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from vlk2.domain.anchors import anchor_text, failure_name
 from vlk2.domain.beliefs import Pattern, pattern_text
@@ -12,6 +11,7 @@ from vlk2.domain.budget import ENTRY_LIMIT, cost
 from vlk2.domain.entry import Constraint, Entry
 from vlk2.domain.moments import stamp
 from vlk2.domain.quoting import block, code, one_line
+from vlk2.frozen import dataclass
 
 HEAD_CHARS = 1_400
 TAIL_CHARS = 700

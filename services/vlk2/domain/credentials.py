@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
+
+from vlk2.frozen import dataclass
 
 PREFIX = "vlk2_"
 RANDOM_BYTES = 32

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from vlk2.domain.observation import Fingerprint
 from vlk2.domain.states import State
+from vlk2.frozen import dataclass
 
 
 class Kind(StrEnum):
@@ -60,7 +60,8 @@ class Constraint:
     `count` is how often the failure has come, `shown` the count at which the agent was last told.
     `marks` are the same-command keys and the identical-call hashes of what failed, the newest last. `expires_at` (microseconds UTC) is set for
     transient failures. `stamps` holds the branch, HEAD, lockfile and toolchain of the evidence as JSON.
-    `ended` says when and by what it once ended, as JSON, or None.
+    `ended` says when and by what it was contradicted, `before` how an earlier constraint of the same failure had
+    ended, both as JSON, or None.
     """
 
     entry: Entry
@@ -75,6 +76,7 @@ class Constraint:
     overrides: int
     ended: str | None
     attempts: tuple[Attempt, ...] = ()
+    before: str | None = None
 
     @property
     def live(self) -> bool:

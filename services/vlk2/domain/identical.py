@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from vlk2.domain.entry import Constraint, Kind
 from vlk2.domain.loops import key_of
 from vlk2.domain.observation import Act, Outcome, Seen
+from vlk2.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ looks backwards from it and never keeps a state of its own, so the same window g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from vlk2.domain.change import then
 from vlk2.domain.command import is_shell
 from vlk2.domain.fingerprint import ALGORITHM, wildcard
 from vlk2.domain.observation import UNRECOGNISED, Act, Change, Failing, Fingerprint, Key, Outcome, Seen
+from vlk2.frozen import dataclass
 
 REPEAT_LANGUAGE = "call"
 REPEAT_TYPE = "repeat"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from vlk2.frozen import dataclass
 
 UNRECOGNISED = "text"
 """The language of a failure that no table of the fingerprints knows."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from vlk2.domain.anchors import due_to_show
 from vlk2.domain.entry import Constraint, Kind
 from vlk2.domain.loops import LAST_THRESHOLD, Loop, Patience, Progress, contradicts, judge
 from vlk2.domain.observation import Key, Outcome, Seen
+from vlk2.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from vlk2.domain.observation import Act
+from vlk2.frozen import dataclass
 
 TOO_LONG_AGO = 10 * 60 * 1_000_000
 

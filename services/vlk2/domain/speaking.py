@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from vlk2.domain.anchors import anchor_text, failure_name
 from vlk2.domain.entry import Constraint, Kind
 from vlk2.domain.moments import span, stamp
 from vlk2.domain.quoting import ANCHOR, code, one_line, quoted
+from vlk2.frozen import replace
 
 LIMIT = 2_000
 _SILENCE = "These notes stop with `vlk2 pause 1h`, or for good with VLK2_ENFORCE=off."
