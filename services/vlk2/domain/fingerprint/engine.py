@@ -8,16 +8,17 @@ from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
-from vlk2.domain.fingerprint import ALGORITHM, masks, tables, unknown
+from vlk2.domain.fingerprint import ALGORITHM, masks, names, tables, unknown
 from vlk2.domain.fingerprint.masks import Masked, Template
 from vlk2.domain.fingerprint.page import Page
-from vlk2.domain.fingerprint.rows import LOOSE, TRAILER, WARNING, Found, Row, Table
+from vlk2.domain.fingerprint.rows import LOOSE, TEST, TRAILER, Found, Row, Table
 from vlk2.domain.fingerprint.transience import waits
 from vlk2.domain.fingerprint.verdict import Verdict, exit_said, judge
 from vlk2.domain.observation import Diagnosis, Failing, Fingerprint, Outcome
 from vlk2.domain.text import normalise
 
 _SHORT = 2_000  # longer than any complaint of a command that was asked to show something
+_PEERS = TEST - 2  # from here up a diagnostic is a failing thing of its own, below it may be the echo of one
 _MOST = 400  # members of a failing set; an output with more is a repeat of few kinds
 
 
@@ -125,12 +126,24 @@ def _name(one: Found, page: Page, *, explain: bool = False) -> _Named:
     if one.language == "text" or not (one.strong or one.message):
         made = unknown.template(one.message or page.lines[one.line], explain=explain)
     else:
-        made = masks.template(one.message, explain=explain)
-    body, masked = made.text, made.masked
+        made = _template(one.language, one.message, explain)
+    body, symbols, masked = made.text, one.symbols + made.symbols, made.masked
     if one.detail:
-        detail = masks.template(one.detail, explain=explain)
+        detail = _template(one.language, one.detail, explain)
         body, masked = body + "\n" + detail.text, masked + detail.masked
-    return _Named(one.type or _slug(made), body, one.symbols + made.symbols, masked)
+        symbols += detail.symbols
+    return _Named(one.type or _slug(made), body, symbols, masked)
+
+
+def _template(language: str, message: str, explain: bool) -> Template:
+    """The common masks, after the names that the language leaves without quotes."""
+    text, unquoted = names.masked(language, message)
+    made = masks.template(text, explain=explain)
+    if not unquoted:
+        return made
+    told = tuple(Masked("name", name, "<q>") for name in unquoted) if explain else ()
+    symbols = tuple(symbol for name in unquoted if (symbol := masks.symbol(name)))
+    return made._replace(symbols=symbols + made.symbols, masked=told + made.masked)
 
 
 def _fingerprint(one: Found, named: _Named, page: Page, *, ordinary: bool) -> Fingerprint:
@@ -146,7 +159,10 @@ def _fingerprint(one: Found, named: _Named, page: Page, *, ordinary: bool) -> Fi
 
 
 def _failing(found: Sequence[Found], headline: Found, of_headline: _Named, page: Page) -> frozenset[Failing]:
-    floor = LOOSE + 1 if headline.rank > LOOSE else TRAILER + 1 if headline.rank > TRAILER else 0
+    floor = _PEERS if headline.rank >= _PEERS else headline.rank - 6
+    best: dict[int, int] = {}
+    for one in found:
+        best[one.line] = max(one.rank, best.get(one.line, 0))
     if len(found) == 1:
         return frozenset(
             (Failing(of_headline.type, of_headline.symbols, headline.test, masks.place(headline.file)),)
@@ -154,7 +170,7 @@ def _failing(found: Sequence[Found], headline: Found, of_headline: _Named, page:
     members: set[Failing] = set()
     named_before: dict[tuple[str, str, str, str], _Named] = {}
     for one in found:
-        if one.rank < floor or (one.rank == WARNING and headline.rank != WARNING):
+        if one.rank < floor or one.rank < best[one.line]:
             continue
         told = (one.language, one.type, one.message or page.lines[one.line], one.detail)
         if one is headline:

@@ -16,28 +16,28 @@ from vlk2.domain.fingerprint.rows import Table
 TRIGGERS: dict[str, tuple[str, ...]] = {
     "rust": ("error", "panicked at", "warning: "),
     "typescript": ("error TS",),
-    "python": ("Traceback (most", "Error", "\nE  ", "FAILED ", "ERROR ", "python", "FAIL: ", "ERROR: "),
-    "pychecks": (": error: ", " - error: ", " - warning: ", ".py:", ".pyi:", "\n --> ", "\n  --> ", "\n   --> ", ".ipynb:"),
+    "python": ("Fatal Python", "No module named", "can't open file", "Traceback (most", "Error", "\nE  ", "FAILED ", "ERROR ", "python", "FAIL: ", "ERROR: "),
+    "pychecks": (".toml:", ": error: ", " - error: ", " - warning: ", ".py:", ".pyi:", "\n --> ", "\n  --> ", "\n   --> ", ".ipynb:"),
     "packages": ("ERROR: ", "npm ERR!", "npm error", "error: ", "× ", "ERR_PNPM", "E: ", "YN0", "Could not find gem", "error Command", "error Could", "error An ", "error Your", "error Found", "error The ", "error Rec"),
-    "javascript": ("Error", "Exception", "● ", "  error  ", "  warning  ", "ERROR", "FAIL ", "not ok ", "resolve import", "Module not", "[vite", "(Use `node"),
+    "javascript": ("Uncaught", "Error", "Exception", "● ", "  error  ", "  warning  ", "ERROR", "FAIL ", "not ok ", "resolve import", "Module not", "[vite", "(Use `node"),
     "go": (".go:", "panic: ", "fatal error: ", "--- FAIL", "go: ", "FAIL\t", "is not in ", "no required module"),
-    "jvm": ("\n\tat ", "\n    at ", "\n at ", "\n  at ", ".java:", "[ERROR]", "[error]", ".kt", "-- [E", "-- Error: ", "Error: ", "Exception", " FAILED", "\n> ", ".scala:", "main class", "the Java", "Execution failed", "root project"),
-    "native": ("rror: ", "ERROR: ", "arning: ", "*** ", "undefined", "ndefined symbol", "CMake Error", "error C", "error LNK", "error D", "error RC", "error U", "FAILED", "ssertion", ": Failure", "egmentation fault", "terminat", "ninja: ", "LINK EXEC", "multiple def", "cannot find -l", "shared libraries", "unimplemented: "),
+    "jvm": ("<<< ", "Build file '", "> Could not ", "> Cannot ", "> A problem", "> Unsupported class", "> No such prop", "> Plugin ", "\n\tat ", "\n    at ", "\n at ", "\n  at ", ".java:", "[ERROR]", "[error]", ".kt", "-- [E", "-- Error: ", "Error: ", "Exception", " FAILED", ".scala:", "main class", "the Java", "Execution failed", "root project"),
+    "native": ("too many errors", "ld returned", "No rule to make", "rror: ", "ERROR: ", "arning: ", "*** ", "undefined", "ndefined symbol", "CMake Error", "error C", "error LNK", "error D", "error RC", "error U", "FAILED", "ssertion", ": Failure", "egmentation fault", "terminat", "ninja: ", "LINK EXEC", "multiple def", "cannot find -l", "shared libraries", "unimplemented: "),
     "dotnet": ("error CS", "error FS", "error BC", "error CA", "error IDE", "error SA", "error xUnit", "error NUnit", "error RZ", "error MSB", "error NETSDK", "error NU", "error MC", "error APT", "error XA", "warning CS", "warning FS", "warning CA", "warning MSB", "warning NU", "warning NETSDK", "warning SA", "nhandled ", "  Failed ", "Compilation failed", "FullyQualified"),
     "ruby": (".rb:", "-e:", "Failure/Error", "An error occurred", "rake aborted", "rspec ./", "Failure:"),
-    "php": ("rror: ", "Warning: ", "Notice: ", "Deprecated: ", ".php", "Uncaught "),
-    "beam": ("** (", "error: ", ") test ", "exception error", "init terminating"),
+    "php": ("Test::", "rror: ", "Warning: ", "Notice: ", "Deprecated: ", ".php", "Uncaught "),
+    "beam": ("== Compilation", "** (", "error: ", ") test ", "exception error", "init terminating"),
     "functional": (": error:", "Error: ", "Fatal error: exception", "Syntax error "),
-    "sql": ("ERROR", "FATAL:", "PANIC:", "Error: ", "rror near", "psql: "),
-    "sanitizer": ("Sanitizer: ", "libFuzzer: ", "runtime error: ", "FATAL:", "# Fatal", "# Check", "# Debug", "# Runtime", "heap out of", ":ERROR:", "ssertion failed", "BUG", "Kernel panic", "general protection", "signal ", "leak of ", "Crash reason", "F0", "F1", "Invalid read", "Invalid write", "Conditional jump", "uninit"),
-    "shell": ("not found", "not recognized", "syntax error", "unexpected EOF", "zsh:", "(eval)", " option", "No such file", "ermission denied", "s a directory", "ot a directory", "File exists", "not empty", "not permitted", "Read-only", "No space", "Too many", "too long", "resource busy", "file busy", "quota exceeded", "allocate memory", "nvalid argument", "Broken pipe", "Input/output", "Exec format", "temporarily unavail", "Killed", "timed out after", "sudo: ", "here-doc", "cd: "),
-    "git": ("fatal: ", "error: ", "CONFLICT (", "rejected]", "FAILED at", "Permission denied (", "hook declined", "gh: ", "GraphQL: "),
-    "containers": ("Docker", "from daemon", "failed to solve", "dockerfile", "non-zero code", "no such service", "from server", "The connection", "BackOff", "ErrImage", "OOMKilled", "Error: ", "FAILED!", "An error occurred ("),
+    "sql": ("connection to server", "ERROR", "FATAL:", "PANIC:", "Error: ", "rror near", "psql: "),
+    "sanitizer": ("Invalid free", "Use of uninit", "Process terminating", "Sanitizer: ", "libFuzzer: ", "runtime error: ", "FATAL:", "# Fatal", "# Check", "# Debug", "# Runtime", "heap out of", ":ERROR:", "ssertion failed", "BUG", "Kernel panic", "general protection", "signal ", "leak of ", "Crash reason", "F0", "F1", "Invalid read", "Invalid write", "Conditional jump", "uninit"),
+    "shell": ("env: ", "Text file busy", "not found", "not recognized", "syntax error", "unexpected EOF", "zsh:", "(eval)", "invalid option", "unrecognized option", "unknown option", "illegal option", "No such file", "ermission denied", "s a directory", "ot a directory", "File exists", "not empty", "not permitted", "Read-only", "No space", "Too many", "too long", "resource busy", "file busy", "quota exceeded", "allocate memory", "nvalid argument", "Broken pipe", "Input/output", "Exec format", "temporarily unavail", "Killed", "timed out after", "sudo: ", "here-doc", "cd: "),
+    "git": ("does not apply", "corrupt patch", "failed to push", "fatal: ", "error: ", "CONFLICT (", "rejected]", "FAILED at", "Permission denied (", "hook declined", "gh: ", "GraphQL: "),
+    "containers": ("INSTALLATION FAILED", "UPGRADE FAILED", " DL3", " DL4", " SC1", " SC2", "Docker", "from daemon", "failed to solve", "dockerfile", "non-zero code", "no such service", "from server", "The connection to the server", "BackOff", "ErrImage", "OOMKilled", "Error: ", "FAILED!", "An error occurred ("),
     "agents": ("not found", "did not appear", "could not find", "occurrences", "SEARCH", "Failed to find", "matches of", "exactly the same", "has not been read", "modified since", "does not exist", "exceeds maximum", "InputValid", "nvalid arguments", "Missing required", "No such tool", "doesn't want", "ermission to use", "Sibling", "timed out", "tool_use_error"),
     "exceptions": ("Error", "Exception"),
-    "http": ("HTTP", "tatus", " Error: ", "curl: (", "Bad Request", "Unauthorized", "Forbidden", "Not Found", "Not Allowed", "Timeout", "Time-out", "409 Conflict", "413 ", "Unprocessable", "Too Many Requests", "Internal Server Error", "Bad Gateway", "Unavailable", "verloaded", "ate limit", "resolve host", "resolution", "ENOTFOUND", "EAI_AGAIN", "such host", "not known", "onnection refused", "onnection reset", "onnection timed", "ECONN", "hang up", "ETIMEDOUT", "i/o timeout", "unreachable", "certificate", "x509", "E: ", "e: file", "e: /", "F0", "F1", "ddress already", "EADDRINUSE"),
+    "http": ("Payload Too", "Gateway Time", "HTTP", "tatus", " Error: ", "curl: (", "Bad Request", "Unauthorized", "Forbidden", "Not Found", "Not Allowed", "Timeout", "Time-out", "409 Conflict", "Unprocessable", "Too Many Requests", "Internal Server Error", "Bad Gateway", "Unavailable", "verloaded", "ate limit", "resolve host", "resolution", "ENOTFOUND", "EAI_AGAIN", "such host", "not known", "onnection refused", "onnection reset", "onnection timed", "ECONN", "hang up", "ETIMEDOUT", "i/o timeout", "unreachable", "certificate", "x509", "E: ", "e: file", "e: /", "F0", "F1", "ddress already", "EADDRINUSE"),
     "generic": ("rror", "ERROR", "FATAL", "ailed", "nable to ", "annot ", "sage: ", "arning: ", "xit ", "xited ", "task failed"),
-    "lint": (": ", "]"),
+    "lint": (" [", ": ", "]"),
 }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def _load(name: str) -> Table:
 # A single line without any of these words and marks is met by no trigger. It spares most lines of a log the
 # triggers one by one; a test holds it against every trigger.
 _WORDS = frozenset(
-    "aborted allocate already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
+    "aborted allocate compilation corrupt env open plugin problem toml unsupported already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
     "conditional conflict could crash curl denied deprecated directory docker dockerfile document enotfound eai "
     "error errors etimedout eval exactly exceeded exceeds exec execution exist exists exit exited fail failed failure "
     "fatal find forbidden found gateway general gh go graphql hang heap hook http input internal invalid ipynb java "
@@ -62,6 +62,16 @@ _WORDS = frozenset(
     "unprocessable unreachable retries route temporary token credentials authentication network exhausted device overloaded ratelimit enospc database econnreset econnrefused usage vite warning xit yn zero zsh cd".split()
 )
 _MARKS = (
+    "Build file",
+    "ld returned",
+    "-e:",
+    "Test::",
+    "# D",
+    "# R",
+    " DL",
+    " SC",
+    "InputVal",
+    "<<< ",
     "rror",
     "xcept",
     "ECONN",

@@ -39,7 +39,7 @@ TABLE = Table(
         Row("http-requests", " Error: ", r"(?:.*?: )?(?P<type>[45]\d\d) (?:Client|Server) Error: (?P<message>.*?)(?: for url: .*)?$", SYSTEM, specific=True),
         Row("http-curl", "curl: (22)", r"curl: \(22\) .*?(?P<type>[45]\d\d)\b(?P<message>)", SYSTEM, specific=True),
         *(
-            Row("http-reason", reason, r"(?:.*?[Ee]rror:? |.*?[Ff]ailed:? |API Error:? )?\(?(?P<type>" + str(status) + " " + reason + r")\b(?P<message>.*)", SYSTEM, specific=True, strong=False)
+            Row("http-reason", f"{status} {reason}", r"(?:.*?[Ee]rror:? |.*?[Ff]ailed:? |API Error:? )?\(?(?P<type>" + str(status) + " " + reason + r")\b(?P<message>.*)", SYSTEM, specific=True, strong=False)
             for status, reason in _REASONS
         ),
         Row("http-overloaded", "verloaded", r".*?(?P<message>\boverloaded_error\b|Overloaded).*", SYSTEM - 1, type="529", specific=True, transient=True, fixed=True, strong=False),

@@ -230,7 +230,7 @@ TABLE = Table(
     (
         Row(
             "kotlin",
-            "e: ",
+            ".kt",
             r"e: (?:file://)?(?P<file>\S+\.kts?)(?::\d+:\d+|: \(\d+, \d+\))?:? (?P<message>.*)",
             UNCODED,
             language="kotlin",
@@ -284,12 +284,16 @@ TABLE = Table(
             type="task-failed",
             fixed=True,
         ),
-        Row(
-            "gradle-cause",
-            "> ",
-            r"\s*> (?P<message>(?:Could not (?:resolve|find|get|determine|create|open|compile)|Cannot |A problem occurred|Unsupported class file|No such property|Plugin ).*)",
-            TOOL,
-            language="gradle",
+        *(
+            Row("gradle-cause", f"> {said}", rf"\s*> (?P<message>{said}.*)", TOOL, language="gradle")
+            for said in (
+                "Could not ",
+                "Cannot ",
+                "A problem occurred",
+                "Unsupported class file",
+                "No such property",
+                "Plugin ",
+            )
         ),
         Row(
             "gradle-missing",
@@ -310,7 +314,7 @@ TABLE = Table(
         ),
         Row(
             "gradle-build",
-            "build file '",
+            "Build file '",
             r"Build file '(?P<file>[^']+)' line: \d+",
             TRAILER + 1,
             language="gradle",

@@ -12,10 +12,12 @@ def _npm(page: Page) -> list[Found]:
     for mark in ("npm ERR! ", "npm error "):
         code = message = ""
         at = -1
+        told: list[int] = []
         for index, line in page.containing(mark):
             if not line.startswith(mark):
                 continue
             rest = line[len(mark) :].strip()
+            told.append(index)
             if rest.startswith("code ") and not code:
                 code, at = rest[5:].strip(), index
             elif (
@@ -44,6 +46,10 @@ def _npm(page: Page) -> list[Found]:
             or code.isdigit()
             or message.startswith(("Test failed", "Lifecycle", "Exit status", "weird error"))
         )
+        # every other line of npm's only goes with that one
+        found += [
+            Found("npm-line", TRAILER, "npm", "script-failed", "", index) for index in told if index != at
+        ]
         found.append(
             Found(
                 "npm",
@@ -123,12 +129,16 @@ TABLE = Table(
             type="exit",
             fixed=True,
         ),
-        Row(
-            "yarn",
-            "error ",
-            r"error (?P<message>(?:Couldn't|An unexpected|Your lockfile|Found incompatible|The engine|Received malformed).*)",
-            TOOL,
-            language="npm",
+        *(
+            Row("yarn", f"error {said}", rf"error (?P<message>{said}.*)", TOOL, language="npm")
+            for said in (
+                "Couldn't",
+                "An unexpected",
+                "Your lockfile",
+                "Found incompatible",
+                "The engine",
+                "Received malformed",
+            )
         ),
         Row(
             "yarn-berry",

@@ -11,8 +11,11 @@ TABLE = Table(
     (
         Row("php-uncaught", "Uncaught ", r"(?:PHP )?Fatal error: +Uncaught (?:\w+\\)*(?P<type>[A-Za-z_]\w*)(?:: (?P<message>.*?))?" + _PLACE, CRASH),
         Row("php-error", "rror: ", r"(?:PHP )?(?P<type>Fatal error|Parse error|Recoverable fatal error): +(?!Uncaught )(?P<message>.*?)" + _PLACE, CRASH - 1),
-        Row("php-warning", ": ", r"(?:PHP )?(?P<type>Warning|Notice|Deprecated): +(?P<message>.*?) in (?P<file>\S[^\n]*?) on line \d+$", WARNING, strong=False),
-        Row("phpunit", ") ", r"\d+\) (?P<test>(?:\w+\\)*\w+::\w+.*)", TEST, type="test", fixed=True),
-        Row("phpstan", " [", r"(?P<file>\S+\.php):\d+(?::\d+)?:(?:error - )?(?P<type>[A-Z]\w+): (?P<message>.*)", CODED, specific=True),
+        *(
+            Row("php-warning", f"{kind}: ", rf"(?:PHP )?(?P<type>{kind}): +(?P<message>.*?) in (?P<file>\S[^\n]*?) on line \d+$", WARNING, strong=False)
+            for kind in ("Warning", "Notice", "Deprecated")
+        ),
+        Row("phpunit", "Test::", r"\d+\) (?P<test>(?:\w+\\)*\w+::\w+.*)", TEST, type="test", fixed=True),
+        Row("phpstan", ".php:", r"(?P<file>\S+\.php):\d+(?::\d+)?:(?:error - )?(?P<type>[A-Z]\w+): (?P<message>.*)", CODED, specific=True),
     ),
 )  # fmt: skip

@@ -85,12 +85,15 @@ TABLE = Table(
             CODED,
             specific=True,
         ),
-        Row(
-            "ruff",
-            ":",
-            r"(?P<file>[^\s:](?:[^:\n]|:[\\/])*\.(?:pyi?|ipynb|toml))(?::(?:cell \d+:)?\d+){1,3}: (?P<type>[A-Z]{1,5}\d{2,5}|invalid-syntax)(?::| \([a-z-]+\))? (?:\[\*\] )?(?P<message>.*)",
-            CODED,
-            specific=True,
+        *(
+            Row(
+                "ruff",
+                ending,
+                r"(?P<file>[^\s:](?:[^:\n]|:[\\/])*\.(?:pyi?|ipynb|toml))(?::(?:cell \d+:)?\d+){1,3}: (?P<type>[A-Z]{1,5}\d{2,5}|invalid-syntax)(?::| \([a-z-]+\))? (?:\[\*\] )?(?P<message>.*)",
+                CODED,
+                specific=True,
+            )
+            for ending in (".py:", ".pyi:", ".ipynb:", ".toml:")
         ),
     ),
     finders=(_pyright, _ruff_full),

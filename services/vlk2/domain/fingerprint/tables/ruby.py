@@ -76,8 +76,8 @@ TABLE = Table(
     (
         Row("ruby-uncaught", ".rb:", r"\s*(?:from )?(?P<file>[^\s:][^:\n]*\.rb):\d+:in [`'][^']*': (?P<message>.*) \((?P<type>[A-Z][\w:]*)\)$", CRASH),
         Row("ruby-script", "-e:", r"-e:\d+:in [`'][^']*': (?P<message>.*) \((?P<type>[A-Z][\w:]*)\)$", CRASH),
-        Row("ruby-syntax", "syntax error", r"(?P<file>[^\s:][^:\n]*\.rb):\d+: (?P<message>syntax error.*)", CRASH, type="SyntaxError"),
-        Row("rubocop", ": ", r"\s*(?P<file>[^\s:][^:\n]*\.(?:rb|rake|gemspec)):\d+:\d+: (?:[CWEFRI]: )?(?:\[Corr\w+\] )?(?P<type>[A-Z]\w+/\w+): (?P<message>.*)", CODED, specific=True),
+        Row("ruby-syntax", ".rb:", r"(?P<file>[^\s:][^:\n]*\.rb):\d+: (?P<message>syntax error.*)", CRASH, type="SyntaxError"),
+        Row("rubocop", ".rb:", r"\s*(?P<file>[^\s:][^:\n]*\.(?:rb|rake|gemspec)):\d+:\d+: (?:[CWEFRI]: )?(?:\[Corr\w+\] )?(?P<type>[A-Z]\w+/\w+): (?P<message>.*)", CODED, specific=True),
         Row("minitest", "Failure:", r"\s+\d+\) (?:Failure|Error):", TEST - 5, type="test", fixed=True),
         Row("rspec-example", "rspec ./", r"rspec (?P<file>\./\S+?):\d+ # (?P<test>.*)", TEST - 10, type="ExpectationNotMetError", fixed=True),
         Row("rake-trailer", "rake aborted!", r"rake aborted!", TRAILER, type="aborted", fixed=True),

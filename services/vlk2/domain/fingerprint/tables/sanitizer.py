@@ -90,14 +90,20 @@ TABLE = Table(
         Row("v8-check-debug", "# Debug check failed: ", r"# Debug check failed: (?P<message>.*)", CRASH, type="DCHECK failure"),
         Row("v8-memory", "heap out of memory", r"#? ?(?:FATAL ERROR: )?(?P<message>.*JavaScript heap out of memory.*)", CRASH + 1, type="out-of-memory", fixed=True),
         Row("v8-runtime", "# Runtime error in ", r"# Runtime error in (?P<message>.*)", CRASH, type="Runtime error"),
-        Row("glog", "] ", r"F\d{4} \d\d:\d{2,4}:\d{2,4}\.\d+ +\d+ (?P<file>[^:\]]+):\d+\] (?P<message>.*)", CRASH, type="FATAL"),
+        *(
+            Row("glog", mark, r"F\d{4} \d\d:\d{2,4}:\d{2,4}\.\d+ +\d+ (?P<file>[^:\]]+):\d+\] (?P<message>.*)", CRASH, type="FATAL")
+            for mark in ("F0", "F1")
+        ),
         Row("glib", ":ERROR:", r"\S+:ERROR:(?P<file>[^:]+):\d+:(?P<symbol>\w+): (?P<message>.*)", CRASH, type="assertion-failed"),
         Row("libcheck", "assertion failed", r"(?:.{0,200}?\\] |[\w./:@-]{1,120}: )?(?:[\w.]+ )?(?P<message>[Aa]ssertion failed(?: at)?[ :].*)", CRASH - 1, type="assertion-failed"),
         Row("kernel-bug", "BUG: ", r"(?:\[[^\]]{0,30}\] ?|kernel: |# )?BUG: (?P<message>.*)", CRASH + 1, language="kernel", type="BUG"),
         Row("kernel-panic", "Kernel panic", r".{0,60}?(?P<message>Kernel panic - not syncing: .*)", CRASH, language="kernel", type="panic"),
         Row("kernel-gpf", "general protection fault", r".{0,60}?(?P<message>general protection fault)", CRASH, language="kernel", type="GPF", fixed=True),
         Row("signal", "signal ", r"(?:.*?\b[Ff]atal )?(?:Program received )?(?:Received )?signal (?P<type>\d+|SIG[A-Z]+)\b.*", CRASH - 9, specific=True, fixed=True),
-        Row("valgrind", "==", r"==\d+== (?P<message>(?:Invalid (?:read|write|free)|Conditional jump|Use of uninit|Process terminating|Syscall param).*)", CRASH - 2, type="valgrind"),
+        *(
+            Row("valgrind", said, rf"==\d+== (?P<message>{said}.*)", CRASH - 2, type="valgrind")
+            for said in ("Invalid read", "Invalid write", "Invalid free", "Conditional jump", "Use of uninit", "Process terminating")
+        ),
         Row("leak", "leak of ", r"(?P<type>Direct leak|Indirect leak) of \d+ byte.*", CRASH - 1, specific=True, fixed=True),
         Row("pysecsan", "===BUG DETECTED", r"===BUG DETECTED: (?P<type>[^=]*?)(?:===|:).*", CRASH + 1, fixed=True),
         Row("minidump", "Crash reason: ", r"Crash reason: +(?P<type>[\w./]+)", CRASH - 3, fixed=True),

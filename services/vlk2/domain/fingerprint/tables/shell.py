@@ -5,11 +5,12 @@ from __future__ import annotations
 from vlk2.domain.fingerprint.rows import SYSTEM, TOOL, TRAILER, Row, Table
 
 _ERRNO = (
-    "No such file or directory|Permission denied|Is a directory|Not a directory|File exists|Directory not empty"
-    "|Operation not permitted|Read-only file system|No space left on device|Too many open files|Argument list too long"
-    "|Device or resource busy|Text file busy|Disk quota exceeded|Cannot allocate memory|Invalid argument"
-    "|Broken pipe|Input/output error|Exec format error|Resource temporarily unavailable|Too many levels of symbolic links"
-)
+    "No such file or directory", "Permission denied", "Is a directory", "Not a directory", "File exists",
+    "Directory not empty", "Operation not permitted", "Read-only file system", "No space left on device",
+    "Too many open files", "Argument list too long", "Device or resource busy", "Text file busy", "Disk quota exceeded",
+    "Cannot allocate memory", "Invalid argument", "Broken pipe", "Input/output error", "Exec format error",
+    "Resource temporarily unavailable", "Too many levels of symbolic links",
+)  # fmt: skip
 
 TABLE = Table(
     "shell",
@@ -24,9 +25,15 @@ TABLE = Table(
         Row("shell-eof", "unexpected EOF", r"\S+: (?:-c: )?(?:eval: )?line \d+: (?P<message>unexpected EOF.*)", TOOL, type="syntax-error"),
         Row("zsh-parse", "zsh:", r"(?:\(eval\)|zsh)(?::\d+)?: (?P<message>parse error .*|no matches found: .*|bad substitution.*)", TOOL, type="syntax-error"),
         Row("heredoc", "here-document", r".*?(?P<message>here-document (?:at line \d+ )?delimited by end-of-file.*)", TOOL - 1, type="heredoc", strong=False),
-        Row("bad-option", "option", r"(?P<symbol>[\w./-]+): (?P<message>(?:invalid|unrecognized|unknown|illegal) option.*)", TOOL, type="bad-option"),
+        *(
+            Row("bad-option", f"{kind} option", rf"(?P<symbol>[\w./-]+): (?P<message>{kind} option.*)", TOOL, type="bad-option")
+            for kind in ("invalid", "unrecognized", "unknown", "illegal")
+        ),
         Row("cd", "cd: ", r"(?:\S+: )?(?:(?:line )?\d+: )?cd: (?:can't cd to )?(?P<symbol>.+?)(?:: No such file or directory)?$", TOOL, type="No such file or directory", specific=True, fixed=True),
-        Row("errno", ": ", rf"(?:[\w.+/-]+|-?\[?\w+\]?): (?:(?:line )?\d+: )?(?:(?P<message>.*): )?(?P<type>{_ERRNO})(?: \(os error \d+\))?\.?$", TOOL - 1, specific=True),
+        *(
+            Row("errno", said, rf"(?:[\w.+/-]+|-?\[?\w+\]?): (?:(?:line )?\d+: )?(?:(?P<message>.*): )?(?P<type>{said})(?: \(os error \d+\))?\.?$", TOOL - 1, specific=True)
+            for said in _ERRNO
+        ),
         Row("disk-full", "No space left on device", r".*?No space left on device.*", SYSTEM - 1, type="No space left on device", specific=True, transient=True, fixed=True, strong=False),
         Row("disk-quota", "isk quota exceeded", r".*?[Dd]isk quota exceeded.*", SYSTEM - 1, type="Disk quota exceeded", specific=True, transient=True, fixed=True, strong=False),
         Row("killed", "Killed", r"(?:\S+: line \d+: +\d+ )?Killed(?: .*)?$", TRAILER, type="SIGKILL", fixed=True),

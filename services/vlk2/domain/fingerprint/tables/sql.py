@@ -61,7 +61,12 @@ def _postgres(page: Page) -> list[Found]:
             if head and not (head.startswith("psql:") or "[" in head or head.strip().endswith(":")):
                 continue
             state = ""
-            if len(message) > 7 and message[5:7] == ": " and message[:5].isalnum() and message[:5].isupper():
+            if (
+                len(message) > 7
+                and message[5:7] == ": "
+                and message[:5].isalnum()
+                and message[:5] == message[:5].upper()
+            ):
                 state, message = message[:5], message[7:]
             text, symbols = masked(message)
             found.append(
