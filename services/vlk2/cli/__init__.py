@@ -28,6 +28,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "fingerprint": ("fingerprint", "Tell which failure a text is."),
     "install": ("install", "Add hooks and MCP server to coding agents."),
     "uninstall": ("install", "Take hooks and MCP server out of coding agents again."),
+    "team": ("team", "Make teams and list them."),
+    "agent": ("team", "Add agents to a team, list them, lock them out."),
+    "token": ("team", "Create, list, rotate and revoke tokens."),
+    "audit": ("team", "Show what was done and what was refused."),
     "replay": ("replay", "Find the loops in recorded sessions."),
 }
 
