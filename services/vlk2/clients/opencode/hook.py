@@ -1,6 +1,6 @@
 """opencode: what its plugin (`plugin_v1.js`, `plugin_v2.js`) hands over -> events, and the answer that it expects.
 
-The plugin speaks a form of our own: `{"event", "session", "directory", "worktree", "tool", "call", "args",
+The plugin speaks a form of our own: `{"event", "session", "directory", "worktree", "tool", "call", "message", "args",
 "output", "exit", "error", "source"}` in, `{"context": TEXT}` or `{"refuse": TEXT}` out. opencode can refuse a call
 but not say anything before it, so that a word about it is appended to its result.
 """
@@ -60,6 +60,7 @@ def _call(name: str, payload: Mapping[str, object], session: str) -> Event:
         client="opencode",
         session=session,
         use_id=text_at(payload, "call"),
+        batch=text_at(payload, "message"),
         tool=tool,
         command=line if line is not None else text_at(given, "filePath") or arguments_of(given, None),
         input=arguments_of(given, line),

@@ -41,12 +41,15 @@ export const Vlk2 = async ({ directory, worktree }) => {
   const told = new Map() // session -> what is still to be put into its system prompt
   const begun = new Set()
   const over = new Set() // calls whose result was handed over
+  const messages = new Map() // call -> the assistant message that it came with
   const say = (event, session, more = {}) => ask({ event, session, directory, worktree, ...more })
 
   const result = async (input, args, text, more) => {
     if (over.has(input.callID)) return {}
     over.add(input.callID)
-    return say("result", input.sessionID, { tool: input.tool, call: input.callID, args, output: text, ...more })
+    const message = messages.get(input.callID)
+    messages.delete(input.callID)
+    return say("result", input.sessionID, { tool: input.tool, call: input.callID, message, args, output: text, ...more })
   }
 
   return {
@@ -78,6 +81,7 @@ export const Vlk2 = async ({ directory, worktree }) => {
     },
     event: async ({ event }) => {
       const part = event.type === "message.part.updated" ? event.properties?.part : undefined
+      if (part?.type === "tool" && !over.has(part.callID)) messages.set(part.callID, part.messageID)
       if (part?.type === "tool" && part.state?.status === "error") {
         const call = { sessionID: part.sessionID, callID: part.callID, tool: part.tool }
         await result(call, part.state.input ?? {}, "", { error: String(part.state.error ?? "") })
