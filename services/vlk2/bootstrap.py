@@ -47,9 +47,13 @@ def open_store(address: str, *, busy_seconds: float = 10.0, migrate: bool = True
         from vlk2.userfile import sqlite_path
 
         return SqliteStore(sqlite_path(address), mint, busy_seconds=busy_seconds, migrate=migrate)
+    if address.startswith(("postgresql:", "postgres:")):
+        from vlk2.stores.postgres import PostgresStore
+
+        return PostgresStore(address, mint, busy_seconds=busy_seconds, migrate=migrate)
     scheme = address.partition(":")[0]
     raise ConfigError(
-        f"VLK2_STORE names a {scheme} store, which this version cannot open: use sqlite:///PATH."
+        f"VLK2_STORE names a {scheme} store, which this version cannot open: use sqlite:///PATH or postgresql://…"
     )
 
 

@@ -382,10 +382,10 @@ class SqlTimeline:
 
     def add_content(self, digest: str, body: str) -> int:
         found = self._run.one("content_pk", digest=digest)
-        if found:
+        if found and found[0] is not None:
             return found[0]
         row = self._run.one("add_content", digest=digest, body=body)
-        if row is None:  # another writer added it between the two statements
+        if row is None or row[0] is None:  # another writer added it between the two statements
             return self._run.one("content_pk", digest=digest)[0]
         self._run.run("add_pending", content=row[0])
         return row[0]
@@ -637,6 +637,9 @@ class SqlTimeline:
         self._run.run("drop_metadata", entry=entry.pk)
 
     def drop_content(self, content: int) -> None:
+        if self._run.has("erase_content"):
+            self._run.one("erase_content", pk=content)
+            return
         body = self.body(content)
         if body is None:
             return
@@ -853,13 +856,11 @@ class SqlStore:
         self._key = bytes.fromhex(key)
         self.fulltext = fulltext
 
-    def _transaction(self, *, write: bool) -> AbstractContextManager[Statements]:
+    def _transaction(self, *, write: bool, team: str | None = None) -> AbstractContextManager[Statements]:
         """A transaction: committed at the end of the block, rolled back by an exception; a reading one sees
-        one snapshot. The database's errors come out of it as ours."""
+        one snapshot. Where the database can, it is held to the rows of `team`. The database's errors come out
+        of it as ours."""
         raise NotImplementedError
-
-    def _enter(self, run: Statements, team: str) -> None:
-        """Narrows the transaction to one team, where the database can."""
 
     def _after_erasure(self) -> None:
         """Removes what the database still keeps of erased words outside its tables, after the commit."""
@@ -871,9 +872,8 @@ class SqlStore:
 
     @contextlib.contextmanager
     def write(self, owner: Owner, now: int) -> Generator[Timeline]:
-        with self._transaction(write=True) as run:
+        with self._transaction(write=True, team=owner.team) as run:
             pk = self._pks.get(owner)
-            self._enter(run, owner.team)
             if pk is None:
                 pk = timeline_pk(run, owner, self._mint, now)
             timeline = SqlTimeline(run, run.one("lock_timeline", pk=pk), self.digest, fulltext=self.fulltext)
@@ -888,20 +888,18 @@ class SqlStore:
         if owner not in self._pks:
             with self.write(owner, now):
                 pass
-        with self._transaction(write=False) as run:
-            self._enter(run, owner.team)
+        with self._transaction(write=False, team=owner.team) as run:
             row = run.one("read_timeline", pk=self._pks[owner])
             yield SqlTimeline(run, row, self.digest, fulltext=self.fulltext)
 
     @contextlib.contextmanager
     def write_leased(self, lease: Lease, now: int) -> Generator[Timeline]:
-        with self._transaction(write=True) as run:
+        with self._transaction(write=True, team=self._team_of(lease.timeline_id)) as run:
             found = run.one("timeline_pk_by_id", id=lease.timeline_id)
             row = run.one("lock_timeline", pk=found[0]) if found else None
             if row is None or row[-1] != lease.version:
                 raise NotAllowed(f"the lease on timeline {lease.timeline_id} was taken by another worker")
             timeline = SqlTimeline(run, row, self.digest, fulltext=self.fulltext)
-            self._enter(run, timeline.owner.team)
             yield timeline
             timeline.save()
         if timeline.erased:
@@ -913,6 +911,10 @@ class SqlStore:
 
         with self._transaction(write=write) as run:
             yield SqlDirectory(run)
+
+    def _team_of(self, timeline_id: str) -> str | None:
+        """The team of a timeline where the transaction has to be told; None where it need not be."""
+        return None
 
     def take_lease(self, name: str, owner: str, *, now: int, until: int) -> int | None:
         with self._transaction(write=True) as run:

@@ -139,7 +139,7 @@ class SqliteStore(SqlStore):
             connection.close()
 
     @contextlib.contextmanager
-    def _transaction(self, *, write: bool) -> Generator[Statements]:
+    def _transaction(self, *, write: bool, team: str | None = None) -> Generator[Statements]:
         with self._translated():
             connection = self._take()
             try:

@@ -1,23 +1,36 @@
 -- Contents, fingerprints and failing sets: written once, however often they come.
 
--- name: content_pk
+-- name: content_pk [sqlite]
 SELECT pk FROM memory_contents WHERE digest = :digest
 
--- name: add_content
+-- PostgreSQL: another team's text is not visible, and still stored once.
+-- name: content_pk [postgres]
+SELECT vlk2_content(:digest)
+
+-- name: add_content [postgres]
+SELECT vlk2_add_content(:digest, :body)
+
+-- name: add_content [sqlite]
 INSERT INTO memory_contents (digest, body) VALUES (:digest, :body) ON CONFLICT (digest) DO NOTHING RETURNING pk
 
 -- name: body
 SELECT body FROM memory_contents WHERE pk = :pk
 
 -- name: excerpt
-SELECT substr(body, 1, :head), CASE WHEN length(body) > :head + :tail THEN substr(body, length(body) - :tail + 1) ELSE substr(body, :head + 1) END, length(body)
+SELECT substr(body, 1, CAST(:head AS INTEGER)),
+       CASE WHEN length(body) > :head + :tail THEN substr(body, CAST(length(body) - :tail + 1 AS INTEGER)) ELSE substr(body, CAST(:head + 1 AS INTEGER)) END,
+       length(body)
 FROM memory_contents WHERE pk = :pk
 
 -- name: content_digest
 SELECT digest FROM memory_contents WHERE pk = :pk
 
--- name: delete_content
+-- name: delete_content [sqlite]
 DELETE FROM memory_contents WHERE pk = :pk
+
+-- PostgreSQL: the rows that still hold it may be another team's.
+-- name: erase_content [postgres]
+SELECT vlk2_erase_content(:pk)
 
 -- name: fingerprint_pk
 SELECT pk FROM fingerprints WHERE signature = :signature AND symbols = :symbols

@@ -1,9 +1,16 @@
 -- The 30-second cycle: which timelines are due, under which lease, and what it reads and writes.
 
--- name: take_lease
+-- name: take_lease [sqlite]
 INSERT INTO leases (name, owner, until, version) VALUES (:name, :owner, :until, 1)
 ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until, version = leases.version + 1
 WHERE leases.until <= :now
+RETURNING version
+
+-- PostgreSQL: several machines, one clock, the server's. `now` and `until` are here and below a duration.
+-- name: take_lease [postgres]
+INSERT INTO leases (name, owner, until, version) VALUES (:name, :owner, vlk2_now() + (:until - :now), 1)
+ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until, version = leases.version + 1
+WHERE leases.until <= vlk2_now()
 RETURNING version
 
 -- name: drop_lease
@@ -17,9 +24,9 @@ RETURNING id, version
 
 -- PostgreSQL: two dispatchers never wait for each other.
 -- name: lease_due [postgres]
-UPDATE timelines SET lease_owner = :owner, lease_until = :until, version = version + 1
+UPDATE timelines SET lease_owner = :owner, lease_until = vlk2_now() + (:until - :now), version = version + 1
 WHERE pk IN (SELECT pk FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
-             AND (lease_until IS NULL OR lease_until <= :now) ORDER BY due_at LIMIT :most FOR UPDATE SKIP LOCKED)
+             AND (lease_until IS NULL OR lease_until <= vlk2_now()) ORDER BY due_at LIMIT :most FOR UPDATE SKIP LOCKED)
 RETURNING id, version
 
 -- The changed timelines over the budget, between two ticks.
@@ -31,9 +38,9 @@ RETURNING id, version
 
 -- PostgreSQL: as for lease_due.
 -- name: lease_over [postgres]
-UPDATE timelines SET lease_owner = :owner, lease_until = :until, version = version + 1
+UPDATE timelines SET lease_owner = :owner, lease_until = vlk2_now() + (:until - :now), version = version + 1
 WHERE pk IN (SELECT pk FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
-             AND (lease_until IS NULL OR lease_until <= :now) AND token_sum > :budget ORDER BY due_at LIMIT :most
+             AND (lease_until IS NULL OR lease_until <= vlk2_now()) AND token_sum > :budget ORDER BY due_at LIMIT :most
              FOR UPDATE SKIP LOCKED)
 RETURNING id, version
 
@@ -53,8 +60,11 @@ UPDATE timelines SET failures = failures + 1,
 WHERE id = :id AND version = :version AND lease_owner IS NOT NULL
 RETURNING failures
 
--- name: free_expired
+-- name: free_expired [sqlite]
 UPDATE timelines SET lease_owner = NULL, lease_until = NULL WHERE lease_until <= :now
+
+-- name: free_expired [postgres]
+UPDATE timelines SET lease_owner = NULL, lease_until = NULL WHERE lease_until <= vlk2_now()
 
 -- name: park_failed
 UPDATE timelines SET parked_at = :now WHERE failures >= :most AND failures > 0 AND parked_at IS NULL AND lease_until IS NULL
@@ -65,8 +75,11 @@ SELECT until FROM leases WHERE name = :name
 -- name: due_now
 SELECT COUNT(*), MIN(due_at) FROM timelines WHERE due_at <= :now AND due_at IS NOT NULL AND parked_at IS NULL
 
--- name: leased_now
+-- name: leased_now [sqlite]
 SELECT COUNT(*) FROM timelines WHERE lease_until > :now
+
+-- name: leased_now [postgres]
+SELECT COUNT(*) FROM timelines WHERE lease_until > vlk2_now()
 
 -- name: parked_now
 SELECT COUNT(*) FROM timelines WHERE parked_at IS NOT NULL

@@ -63,7 +63,11 @@ VALUES (:timeline, :entry, :from_state, :to_state, :reason, :detail, :actor, :at
 -- name: moves
 SELECT from_state, to_state, reason, detail, actor, at FROM transitions WHERE entry = :entry ORDER BY pk
 
--- name: held_elsewhere
+-- PostgreSQL: likewise, and a writer that has just found the text ends before the answer.
+-- name: held_elsewhere [postgres]
+SELECT 1 WHERE vlk2_held_elsewhere(:content, :timeline)
+
+-- name: held_elsewhere [sqlite]
 SELECT 1 FROM agent_timeline WHERE content = :content AND timeline <> :timeline LIMIT 1
 
 -- name: still_held

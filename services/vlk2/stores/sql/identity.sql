@@ -63,7 +63,7 @@ INSERT INTO runs (timeline, client, session, subagent, worktree, follows, starte
 VALUES (:timeline, :client, :session, :subagent, :worktree, :follows, :at, :at) RETURNING pk
 
 -- name: touch_run
-UPDATE runs SET last_at = MAX(last_at, :at), ended_at = NULL WHERE pk = :pk
+UPDATE runs SET last_at = :at, ended_at = NULL WHERE pk = :pk
 
 -- name: end_run
 UPDATE runs SET ended_at = :at WHERE pk = :pk AND ended_at IS NULL

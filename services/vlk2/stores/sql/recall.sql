@@ -3,14 +3,21 @@
 -- name: add_pending
 INSERT INTO recall_pending (content) VALUES (:content) ON CONFLICT (content) DO NOTHING
 
--- name: pending
+-- name: pending [sqlite]
 SELECT p.content, c.body FROM recall_pending p JOIN memory_contents c ON c.pk = p.content LIMIT :most
+
+-- PostgreSQL: of two recalls at once one waits, and both find.
+-- name: pending [postgres]
+SELECT p.content, c.body FROM recall_pending p JOIN memory_contents c ON c.pk = p.content ORDER BY p.content LIMIT :most FOR UPDATE OF p
 
 -- name: drop_pending
 DELETE FROM recall_pending WHERE content = :content
 
 -- name: index_content [sqlite]
 INSERT INTO recall_index (rowid, tokens) VALUES (:content, :tokens)
+
+-- name: index_content [postgres]
+INSERT INTO recall_index (content, words) VALUES (:content, array_to_tsvector(string_to_array(:tokens, ' '))) ON CONFLICT DO NOTHING
 
 -- A contentless index needs the text again to forget it.
 -- name: unindex_content [sqlite]
@@ -26,6 +33,14 @@ FROM (SELECT r.rowid AS content, -bm25(recall_index) AS score FROM recall_index 
       WHERE recall_index MATCH :query
         AND EXISTS (SELECT 1 FROM agent_timeline x WHERE x.content = r.rowid AND x.timeline = :timeline AND x.state = 'PAST')
       ORDER BY score DESC LIMIT :most) hit
+JOIN agent_timeline e ON e.pk = (SELECT MAX(y.pk) FROM agent_timeline y WHERE y.content = hit.content AND y.timeline = :timeline AND y.state = 'PAST')
+LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+ORDER BY hit.score DESC, e.seq DESC
+
+-- PostgreSQL: the same words as a TSQUERY. They hold no quotes: the domain makes them of letters and digits.
+-- name: search [postgres]
+SELECT {entry}, hit.score
+FROM vlk2_search(:timeline, CAST(replace(replace(:query, '"', ''''), ' OR ', ' | ') AS TSQUERY), :most) hit
 JOIN agent_timeline e ON e.pk = (SELECT MAX(y.pk) FROM agent_timeline y WHERE y.content = hit.content AND y.timeline = :timeline AND y.state = 'PAST')
 LEFT JOIN fingerprints f ON f.pk = e.fingerprint
 ORDER BY hit.score DESC, e.seq DESC
