@@ -7,6 +7,7 @@ cannot do without.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from typing import cast
@@ -42,7 +43,8 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
 
 
 @cache
-def _load(name: str) -> Table:
+def load(name: str) -> Table:
+    """The table of that name; an unknown name is an ImportError."""
     module = import_module(f"{__name__}.{name}")
     return cast(Table, module.TABLE)
 
@@ -50,7 +52,7 @@ def _load(name: str) -> Table:
 # A single line without any of these words and marks is met by no trigger. It spares most lines of a log the
 # triggers one by one; a test holds it against every trigger.
 _WORDS = frozenset(
-    "aborted allocate compilation corrupt env open plugin problem toml unsupported already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
+    "aborted allocate root compilation corrupt env open plugin problem toml unsupported already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
     "conditional conflict could crash curl denied deprecated directory docker dockerfile document enotfound eai "
     "error errors etimedout eval exactly exceeded exceeds exec execution exist exists exit exited fail failed failure "
     "fatal find forbidden found gateway general gh go graphql hang heap hook http input internal invalid ipynb java "
@@ -97,6 +99,12 @@ _LETTERS = str.maketrans({chr(code): " " for code in range(128) if not chr(code)
 
 
 @cache
+def _located() -> re.Pattern[str]:
+    """`file.ext:12:` or `file.ext:12:3:`, by which any linter's line is known."""
+    return re.compile(r"\.[A-Za-z]\w{0,9}:\d+(?::\d+)?: ")
+
+
+@cache
 def _met_by() -> dict[str, tuple[tuple[str, str], ...]]:
     """For each word and mark, the triggers that a line with it may hold, each with its table."""
     triggers = [(trigger, name) for name, ones in TRIGGERS.items() for trigger in ones if "\n" not in trigger]
@@ -120,16 +128,16 @@ def relevant(text: str) -> list[Table]:
     if len(text) < 2_000 and "\n" not in text and text.isascii():
         hits = set(_WORDS.intersection(text.lower().translate(_LETTERS).split()))
         hits.update([mark for mark in _MARKS if mark in text])
-        if not hits:
+        if not hits and _located().search(text) is None:
             return []
         met = _met_by()
         names = {name for hit in hits for trigger, name in met[hit] if trigger in text}
         names.add("lint")
-        return [_load(name) for name in TRIGGERS if name in names]
+        return [load(name) for name in TRIGGERS if name in names]
     chosen: list[Table] = []
     for name, triggers in TRIGGERS.items():
         for trigger in triggers:
             if trigger in text:
-                chosen.append(_load(name))
+                chosen.append(load(name))
                 break
     return chosen
