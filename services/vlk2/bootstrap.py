@@ -218,8 +218,8 @@ class Memory:
             now=self.clock(),
             mask=self.mask,
             counter=self.counter,
-            reconsolidate=lambda store, owner, patterns, at: reconsolidate(
-                store, owner, patterns, worker=self.worker, now=at, mint=mint
+            reconsolidate=lambda store, owner, failures, at: reconsolidate(
+                store, owner, failures, worker=self.worker, now=at, mint=mint
             ),
         )
 

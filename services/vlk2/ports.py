@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from vlk2.domain.beliefs import Pattern
+from vlk2.domain.beliefs import Evidence, Incident, Learned, Pattern, Source
 from vlk2.domain.budget import Costed
 from vlk2.domain.credentials import Token
 from vlk2.domain.entry import Constraint, Entry
@@ -16,6 +15,7 @@ from vlk2.domain.importance import Importance, Life
 from vlk2.domain.observation import Fingerprint, Key, Seen
 from vlk2.domain.recording import History
 from vlk2.domain.states import Reason, State
+from vlk2.frozen import dataclass
 
 Redactor = Callable[[str], str]
 Mint = Callable[[str], str]
@@ -130,27 +130,59 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class FactEvidence:
-    """What one constraint says of a fact: a loop for it (`LOOP`, with its count), or an ending against it
-    (`RETIRED`, `REVOKED`). `fingerprint` is the store's key."""
+class Belief:
+    """One interval in the life of a fact: what the team believed, from when to when (`valid_to` None: it still
+    does), and the id of the belief that followed it."""
 
-    fingerprint: int
-    reason: Reason
-    count: int
-    seq: int
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class FactSums:
-    """The evidence of all timelines behind a fact."""
-
+    id: str
+    valid_from: int
+    valid_to: int | None
+    successor: str | None
+    confidence: float
     loops: int
     repeats: int
     successes: int
     agents: int
-    first_at: int
-    last_at: int
+    ended: str
+    revoked_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A fact's row as its writer needs it."""
+
+    pk: int
+    id: str
+    pinned: bool
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """An observation against a fact: when it was met, how it was resolved and when."""
+
+    fact_id: str
+    at: int
+    resolution: str | None
+    resolved_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A file as it was when a command first failed over it; `body` is masked."""
+
+    path: str
+    at: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What had changed when a loop ended: the kind of change, and the masked diff since its first failure."""
+
+    at: int
+    kind: str
+    diff: str
 
 
 class SayingKind(StrEnum):
@@ -267,6 +299,18 @@ class Timeline(Protocol):
         said: bool,
         at: int,
     ) -> None: ...
+    def owed(self, run: int) -> list[int]:
+        """The constraints (their entries' keys) that were put off with `owe`, oldest first."""
+        ...
+
+    def owe(self, run: int, constraint: Constraint, kind: SayingKind, count: int, at: int) -> None:
+        """Puts off what is due to be said, since this event takes no words."""
+        ...
+
+    def paid(self, run: int, constraint: Constraint, at: int) -> None:
+        """What was put off has been said now."""
+        ...
+
     def shown_counts(self, run: int, *, said: bool) -> dict[tuple[int, SayingKind], int]:
         """By constraint (its entry's key) and kind, the largest count at which the run was told; with `said`
         only what was really said."""
@@ -330,7 +374,25 @@ class Timeline(Protocol):
 
     def save_constraint(self, constraint: Constraint) -> None: ...
     def set_shown(self, constraint: Constraint, shown: int) -> None: ...
-    def set_ended(self, constraint: Constraint, ended: str) -> None: ...
+    def set_ended(self, constraint: Constraint, ended: str | None) -> None: ...
+    def set_before(self, constraint: Constraint, before: str) -> None: ...
+    def last_ending(self, key: Key) -> str | None:
+        """How the newest constraint of the key that a success ended had ended."""
+        ...
+
+    # the fix trail
+    def add_snapshot(self, mark: str, path: str, body: str, at: int) -> None:
+        """Keeps a file as it was; of a mark and path only the first, and the newest few of a timeline."""
+        ...
+
+    def snapshots(self, marks: Sequence[str]) -> list[Snapshot]:
+        """The snapshots under these marks, one for each path, the oldest."""
+        ...
+
+    def drop_snapshots(self, marks: Sequence[str]) -> None: ...
+    def add_fix(self, constraint: Constraint, fix: Fix) -> None: ...
+    def fix(self, entry: Entry) -> Fix | None: ...
+
     def history(self, key: Key) -> History: ...
 
     def cited_by(self, entry: Entry) -> list[str]:
@@ -358,21 +420,20 @@ class Timeline(Protocol):
     def life(self, entry: Entry) -> Life: ...
     def importance_of(self, entry: Entry) -> Importance | None: ...
     def to_evaluate(self, now: int, limit: int) -> list[Entry]:
-        """Entries that moved since the last cycle or whose review came due."""
+        """Entries that moved since the last cycle, or whose review came due, at most `limit` of each."""
         ...
 
     def set_importance(self, entry: Entry, value: Importance, *, review_at: int | None, now: int) -> None: ...
     def costed(self) -> list[Costed]: ...
     def note_use(self, entry_ids: Sequence[str], at: int, *, shown: bool) -> None: ...
     def evaluated(self) -> None:
-        """Everything that moved so far has been looked at."""
+        """What `to_evaluate` gave has been looked at, and what moved since then by the same hand."""
         ...
 
-    def fact_evidence(self) -> list[FactEvidence]:
-        """What this timeline says of the team's facts since `facts_are_current` was last called."""
+    def met(self, key: Key) -> tuple[int, int, int] | None:
+        """How often the failure was met in this timeline, and when first and last."""
         ...
 
-    def facts_are_current(self) -> None: ...
     def set_due(self, now: int, grace: int) -> None:
         """The timeline is next due at its first review, or when the grace of its oldest purge is over."""
         ...
@@ -397,12 +458,65 @@ class Timeline(Protocol):
     def search(self, tokens: Sequence[str], limit: int) -> list[Found]: ...
     def scan(self, limit: int) -> list[tuple[Entry, str]]: ...
     def closed_constraints(self, limit: int) -> list[Entry]: ...
-    def pattern(self, key: Key) -> Pattern | None: ...
-    def patterns(self, limit: int) -> list[Pattern]: ...
-    def fact(self, fingerprint: int, *, new_id: str, at: int) -> int: ...
-    def add_to_fact(self, fact: int, *, loops: int, repeats: int, successes: int, at: int) -> FactSums: ...
-    def save_fact(self, fact: int, sums: FactSums, confidence: float, at: int) -> None: ...
-    def contradict(self, fact: int, *, seq: int, at: int, resolution: str) -> None: ...
+    @property
+    def agent(self) -> int:
+        """The store's key of the agent whose timeline it is."""
+        ...
+
+    def patterns(self, limit: int) -> list[Pattern]:
+        """The team's current facts as they are stored, the newest first."""
+        ...
+
+    def pattern(self, fact_id: str) -> Pattern | None:
+        """A fact of the team by its id, closed or not."""
+        ...
+
+    def learned(self, fingerprint: Fingerprint) -> Learned | None:
+        """What the team knows of a failure, with what no fact holds yet; None where it knows nothing, or where
+        an admin revoked it."""
+        ...
+
+    def fact_evidence(self) -> list[Evidence]:
+        """This timeline's evidence that no fact holds yet."""
+        ...
+
+    def evidence_of(self, fingerprint: int) -> list[Evidence]:
+        """The team's evidence on a failure (its key in the store) that no fact holds yet."""
+        ...
+
+    def add_fact_evidence(self, entry: Entry, reason: Reason, *, ended: str, seq: int, at: int) -> None:
+        """Puts a constraint's word down for the facts, where its failure is one that may be shared."""
+        ...
+
+    def held(self, fingerprint: int) -> Held | None:
+        """The team's current fact of a failure (its key in the store), with the timelines behind it."""
+        ...
+
+    def believe(
+        self, held: Held | None, belief: Pattern, sources: Sequence[Source], item: Evidence, now: int
+    ) -> None:
+        """Writes what the team believes once `item` is taken in, under the team's lease.
+
+        A belief with the id that is held rewrites it in place. One with another id follows it: the interval of
+        the old one is closed and names its successor, and `item` stands as the contradiction that it was. The
+        item leaves the list of what waits to be taken in.
+        """
+        ...
+
+    def drop_evidence(self, item: Evidence) -> bool:
+        """Takes the item off the list of what waits; False where somebody else has."""
+        ...
+
+    def fingerprint(self, pk: int) -> Fingerprint: ...
+    def incident(self, fingerprint: Fingerprint, since: int) -> Incident | None:
+        """How many agents of the team loop on a transient failure since then; None where nobody does."""
+        ...
+
+    def beliefs(self, key: Key) -> list[Belief]:
+        """Every belief that the team held of a failure, the oldest first."""
+        ...
+
+    def contradictions(self, key: Key) -> list[Contradiction]: ...
 
 
 @dataclass(frozen=True, slots=True)

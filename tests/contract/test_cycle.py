@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 from failures import hooked, python, rust, told, typescript
+
 from vlk2.app.consolidate import consolidate
+from vlk2.app.tick import consolidate_leased
 from vlk2.bootstrap import mint
 from vlk2.domain.moments import DAY, HOUR, MINUTE
 from vlk2.domain.states import Reason, State
@@ -14,8 +16,20 @@ from vlk2.errors import NotAllowed, Vlk2Error
 
 
 def cycle(memory):
+    """What a tick does, without its named lease: that one is measured by the server's clock."""
     memory.clock.pass_time(MINUTE)
-    return [done for done in memory.run_cycle() or () if done.moved or done.cycle.scanned]
+    done = [
+        consolidate_leased(
+            memory.store,
+            lease,
+            clock=memory.clock,
+            budget=memory.settings.token_budget,
+            counter=memory.counter,
+            mint=mint,
+        )
+        for lease in held(memory)
+    ]
+    return [one for one in done if one and (one.moved or one.cycle.scanned)]
 
 
 def due(memory, most=50):
@@ -49,7 +63,9 @@ def test_the_cycle_brings_the_context_within_the_budget_least_important_first(me
     (done,) = cycle(memory)
     assert done.cycle.tokens <= 600
     left = {entry_id for entry_id, reason in done.moved if reason == Reason.BUDGET}
-    assert left and ids[0] in left and ids[-1] not in left
+    assert left
+    assert ids[0] in left
+    assert ids[-1] not in left
     with memory.store.read(memory.owner, memory.clock()) as timeline:
         live = timeline.in_state(State.PRESENT, 50) + timeline.in_state(State.FUTURE, 50)
         assert timeline.tokens == sum(entry.tokens for entry in live) <= 600
@@ -83,7 +99,8 @@ def test_an_expired_lease_can_be_taken_and_the_late_worker_is_refused(memory):
     memory.record(told(rust()))
     (late,) = due(memory)
     (taken,) = held(memory)
-    assert taken.timeline_id == late.timeline_id and taken.version > late.version
+    assert taken.timeline_id == late.timeline_id
+    assert taken.version > late.version
     with pytest.raises(NotAllowed):
         run(memory, late)
     assert run(memory, taken).cycle.owner == "worker"
@@ -167,10 +184,12 @@ def test_a_named_lease_has_one_holder_until_it_ends_or_is_given_back(memory):
     assert store.take_lease("cycle", "b", now=now, until=now + HOUR) is None
     store.drop_lease("cycle", "a", first)
     second = store.take_lease("cycle", "b", now=now, until=now)
-    assert second is not None and second > first
+    assert second is not None
+    assert second > first
     store.drop_lease("cycle", "a", first)
     third = store.take_lease("cycle", "c", now=memory.clock(), until=memory.clock() + HOUR)
-    assert third is not None and third > second
+    assert third is not None
+    assert third > second
 
 
 def test_one_process_has_a_tick(memory_of):
@@ -193,7 +212,9 @@ def test_what_the_budget_archived_comes_back_at_the_next_occurrence(memory_of):
         assert timeline.entry(made.constraint.entry.id).state is State.PAST
         assert timeline.moves(made.constraint.entry)[-1].reason is Reason.BUDGET
     back = memory.record(told(rust(line=50)))
-    assert back.constraint.entry.id == made.constraint.entry.id and back.show and back.repeats == 4
+    assert back.constraint.entry.id == made.constraint.entry.id
+    assert back.show
+    assert back.repeats == 4
 
 
 def test_what_is_stale_and_cited_by_nothing_is_forgotten_and_its_text_goes_after_the_grace(memory, backend):
@@ -230,13 +251,13 @@ def test_a_fact_counts_agents_once_and_a_revocation_against_it(memory_of, backen
         for n in range(3):
             made = memory.record(told(rust(line=n + 1)))
         cycle(memory)
-    facts = "SELECT loops, repeats, successes, agents FROM semantic_facts"
+    facts = "SELECT loops, repeats, successes, agents FROM semantic_facts WHERE valid_to IS NULL"
     assert backend.rows(facts) == [(2, 6, 0, 2)]
-    before = backend.rows("SELECT confidence FROM semantic_facts")[0][0]
+    before = backend.rows("SELECT confidence FROM semantic_facts WHERE valid_to IS NULL")[0][0]
     bob.revoke(made.constraint.entry.id, "the cache")
     bob.recall("E0277")
     assert backend.rows(facts) == [(2, 6, 1, 2)]
-    assert backend.rows("SELECT confidence FROM semantic_facts")[0][0] < before
+    assert backend.rows("SELECT confidence FROM semantic_facts WHERE valid_to IS NULL")[0][0] < before
     assert backend.rows("SELECT COUNT(*) FROM fact_contradictions") == [(1,)]
     cycle(bob)
     assert backend.rows(facts) == [(2, 6, 1, 2)]

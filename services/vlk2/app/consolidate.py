@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from vlk2.app.enforce_budget import ACTOR, archive_over_budget, count_exactly
 from vlk2.domain.entry import Entry
-from vlk2.domain.importance import STALE_BELOW, importance
+from vlk2.domain.importance import FORGET_BELOW, STALE_BELOW, importance
 from vlk2.domain.moments import DAY, MINUTE
 from vlk2.domain.states import Reason, State
+from vlk2.frozen import dataclass
 from vlk2.ports import Cycle, Lease, Store, Timeline, TokenCounter
 
 GRACE = 14 * DAY
 MOST_AT_ONCE = 2_000
 EVIDENCE_AGAIN = MINUTE
+CITED_AGAIN = 7 * DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,6 @@ def consolidate(
         evidence = bool(timeline.fact_evidence())
         if evidence:
             timeline.touch(started + EVIDENCE_AGAIN)
-        else:
-            timeline.facts_are_current()
         cycle = Cycle(
             owner=lease.owner,
             started_at=started,
@@ -84,27 +83,29 @@ def _lapse(timeline: Timeline, now: int, moved: list[tuple[str, str]]) -> None:
 
 
 def _evaluate(timeline: Timeline, entry: Entry, now: int, moved: list[tuple[str, str]]) -> int:
-    """Scores one entry and acts on a stale one; 1 where it was forgotten."""
-    value = importance(timeline.life(entry), now=now)
-    stale = value.total < STALE_BELOW and not entry.pinned
+    """Scores one entry and acts on it where it is stale or to be forgotten; 1 where it was forgotten.
+
+    An entry is looked at again when its score will have crossed the threshold of its state; a constraint and
+    what is pinned, which age never moves, only when something moves them.
+    """
+    life, forgotten = timeline.life(entry), 0
+    value = importance(life, now=now, below=STALE_BELOW if entry.state is State.PRESENT else FORGET_BELOW)
+    due = value.review_at is not None and value.review_at <= now
     review_at = value.review_at
-    forgotten = 0
-    if stale and entry.state is State.PRESENT:
+    if entry.pinned or entry.state is State.FUTURE:
+        review_at = None
+    elif due and entry.state is State.PRESENT:
         timeline.move(entry, State.PAST, Reason.STALE, actor=ACTOR, at=now)
         moved.append((entry.id, Reason.STALE.value))
-        review_at = now + DAY
-    elif stale and entry.state is State.PAST:
-        if timeline.is_cited(entry):
-            review_at = now + DAY
-        else:
-            timeline.bury(entry, reason="stale and connected to nothing", at=now)
-            timeline.move(entry, State.PURGED, Reason.CYCLE, detail="stale", actor=ACTOR, at=now)
-            moved.append((entry.id, Reason.CYCLE.value))
-            review_at, forgotten = None, 1
-    elif entry.pinned or entry.state is State.FUTURE:
-        review_at = None if entry.pinned else review_at
-    if review_at is not None and review_at <= now:
-        review_at = now + DAY
+        value = importance(life, now=now, below=FORGET_BELOW)
+        review_at = max(value.review_at or now + DAY, now + DAY)
+    elif due and timeline.is_cited(entry):
+        review_at = now + CITED_AGAIN
+    elif due:
+        timeline.bury(entry, reason="stale and connected to nothing", at=now)
+        timeline.move(entry, State.PURGED, Reason.CYCLE, detail="stale", actor=ACTOR, at=now)
+        moved.append((entry.id, Reason.CYCLE.value))
+        review_at, forgotten = None, 1
     timeline.set_importance(entry, value, review_at=review_at, now=now)
     return forgotten
 

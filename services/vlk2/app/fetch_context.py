@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vlk2.app.entries import excerpt_of
+from vlk2.app.record import INCIDENT_WITHIN
 from vlk2.domain.anchors import anchor_text
-from vlk2.domain.beliefs import Pattern
+from vlk2.domain.beliefs import INCIDENT_AGENTS, Incident, Pattern, warning
 from vlk2.domain.context import Rendered, Shown, render
 from vlk2.domain.entry import Constraint
 from vlk2.domain.recalling import query_tokens
@@ -46,7 +47,7 @@ def fetch_context(
             Shown(entry, excerpt_of(timeline, entry))
             for entry in timeline.in_state(State.PRESENT, MOST_PRESENT)
         ]
-        patterns = _patterns(timeline, constraints, present)
+        patterns = _patterns(timeline, constraints, present, now)
     constraints.sort(key=lambda c: (not c.entry.pinned, -_matches(wanted, anchor_text(c, now))))
     present.sort(key=lambda s: -_matches(wanted, f"{s.entry.headline} {s.entry.file} {s.entry.command}"))
     rendered = render(
@@ -63,13 +64,22 @@ def fetch_context(
 
 
 def _patterns(
-    timeline: Timeline, constraints: Sequence[Constraint], present: Sequence[Shown]
-) -> list[Pattern]:
+    timeline: Timeline, constraints: Sequence[Constraint], present: Sequence[Shown], now: int
+) -> list[Pattern | Incident]:
     """What the team learned of the failures that are present and that no constraint says already."""
     held = {c.entry.fingerprint.key for c in constraints if c.entry.fingerprint}
-    keys = dict.fromkeys(s.entry.fingerprint.key for s in present if s.entry.fingerprint)
-    found = [timeline.pattern(key) for key in keys if key not in held]
-    return [pattern for pattern in found if pattern is not None]
+    met = {s.entry.fingerprint.key: s.entry.fingerprint for s in present if s.entry.fingerprint}
+    found: list[Pattern | Incident] = []
+    for key, fingerprint in met.items():
+        if key in held:
+            continue
+        if fingerprint.transient:
+            incident = timeline.incident(fingerprint, now - INCIDENT_WITHIN)
+            if incident and incident.agents >= INCIDENT_AGENTS:
+                found.append(incident)
+        elif (learned := timeline.learned(fingerprint)) and (pattern := warning(learned, timeline.agent)):
+            found.append(pattern)
+    return found
 
 
 def _matches(wanted: frozenset[str], text: str) -> int:

@@ -10,6 +10,7 @@ from vlk2.domain.budget import cost
 from vlk2.domain.context import Excerpt, entry_text
 from vlk2.domain.entry import Entry
 from vlk2.domain.quoting import code
+from vlk2.domain.observation import Fingerprint
 from vlk2.domain.recalling import index_text, query_tokens
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput, StoreUnavailable
@@ -40,7 +41,7 @@ def recall(
     now: int,
     mask: Redactor,
     counter: TokenCounter,
-    reconsolidate: Callable[[Store, Owner, Sequence[Pattern], int], Sequence[Pattern]],
+    reconsolidate: Callable[[Store, Owner, Sequence[Fingerprint], int], Sequence[Pattern]],
 ) -> Recalled:
     """At most `limit` (1 to 50) PAST entries and facts that match, within 4,000 tokens.
 
@@ -57,8 +58,8 @@ def recall(
         fulltext = timeline.fulltext
         entries = _search(timeline, tokens, limit) if fulltext else _scan(timeline, tokens, limit)
         shown = [(entry, excerpt_of(timeline, entry)) for entry in entries]
-        patterns = _patterns(timeline, tokens, limit)
-    patterns = list(reconsolidate(store, owner, patterns, now))
+        failures = _failures(timeline, tokens, limit)
+    patterns = list(reconsolidate(store, owner, failures, now))
     return _rendered(query, patterns, shown, limit, fulltext, counter.count)
 
 
@@ -97,14 +98,15 @@ def _scan(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Entry]:
     return [entry for _, _, entry in sorted(scored, key=lambda row: row[:2])[:limit]]
 
 
-def _patterns(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Pattern]:
+def _failures(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Fingerprint]:
+    """The failures that match of those that the team has a fact of, best first."""
     wanted = frozenset(tokens)
+    known = {p.fingerprint.key: p.fingerprint for p in timeline.patterns(_PATTERNS_SCANNED)}
     scored = [
-        (len(wanted.intersection(query_tokens(pattern_text(pattern)))), pattern)
-        for pattern in timeline.patterns(_PATTERNS_SCANNED)
+        (len(wanted.intersection(query_tokens(f"{f.language} {f.type} {' '.join(f.symbols)}"))), f)
+        for f in known.values()
     ]
-    best = sorted((s for s in scored if s[0]), key=lambda s: (-s[0], -s[1].last_at))
-    return [pattern for _, pattern in best[:limit]]
+    return [f for score, f in sorted(scored, key=lambda s: -s[0]) if score][:limit]
 
 
 def _rendered(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
+from vlk2.app.fix_trail import Files, end, keep_files, masked
 from vlk2.domain import answers
 from vlk2.domain.anchors import anchor_text
+from vlk2.domain.beliefs import INCIDENT_AGENTS, Incident, Pattern, incident_text, pattern_text, warning
 from vlk2.domain.budget import cost
 from vlk2.domain.clipping import LOG_LIMIT, clip
 from vlk2.domain.context import entry_bound, excerpt
 from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
 from vlk2.domain.event import Event
 from vlk2.domain.fingerprint import diagnose
+from vlk2.domain.grounds import compatible
 from vlk2.domain.loops import Loop, Patience
-from vlk2.domain.moments import MINUTE
+from vlk2.domain.moments import HOUR, MINUTE
 from vlk2.domain.observation import Diagnosis, Fingerprint, Key, Outcome, Seen
 from vlk2.domain.recording import (
     Closed,
@@ -38,6 +40,7 @@ from vlk2.ports import Mint, NewAnchor, Owner, Redactor, RunKey, Store, Timeline
 WINDOW = 256
 TWIN_WITHIN = 10 * MINUTE
 TRANSIENT_LIFE = 30 * MINUTE
+INCIDENT_WITHIN = HOUR
 _TWIN_AMONG = 64
 _MOST_MARKS = 48
 _MOST_EVIDENCE = 24
@@ -63,8 +66,9 @@ class Recorded:
     `entry_id` and `state` are None for a success, which is a row without text. `repeats` counts its failure
     so far; `constraint` is the one that holds it, `show` whether the agent is to be told its text now.
     `retired` are the constraints that this success ended. `closed` is the loop that this very observation
-    closed, `seen` the observation as the loop rule saw it (None for a second report). `text` is the answer in
-    words.
+    closed, `seen` the observation as the loop rule saw it (None for a second report). `learned` is what the team
+    knows of a failure that this agent has just met for the first time: another agent's loop, or a transient
+    failure that holds up several. `text` is the answer in words.
     """
 
     entry_id: str | None
@@ -79,6 +83,7 @@ class Recorded:
     closed: Loop | None
     seen: Seen | None
     text: str
+    learned: Pattern | Incident | None = None
 
     @property
     def loop(self) -> bool:
@@ -106,20 +111,22 @@ def record(
     mask: Redactor,
     counter: TokenCounter,
     outcome: Outcome | None = None,
-    stamps: str = "{}",
+    stamps: str | Callable[[], str] = "{}",
     root: str = "",
+    files: Files | None = None,
 ) -> Recorded:
     """Records `event` in the owner's timeline and answers what became of it.
 
     `outcome` overrides the diagnosis where the caller says. `stamps` are branch, HEAD, lockfile and toolchain
-    as JSON, `root` the package that a command ran in. A second report of one client event, and an explicit
+    as JSON (or a function that is called only where they matter), `root` the package that a command ran in,
+    `files` the files of the workspace where the caller can read them: for the fix trail. A second report of one client event, and an explicit
     record of what a hook has just recorded, add nothing and say so. InvalidInput where there is neither text
     nor verdict.
     """
     ready = prepare(event, mask, outcome)
     with store.write(owner, now) as timeline:
         return record_in(
-            timeline, ready, terms, now=now, mint=mint, counter=counter, digest=store.digest, stamps=stamps, root=root
+            timeline, ready, terms, now=now, mint=mint, counter=counter, digest=store.digest, stamps=stamps, root=root, files=masked(files, mask)
         )
 
 
@@ -132,14 +139,16 @@ def record_in(
     mint: Mint,
     counter: TokenCounter,
     digest: Callable[[str], str],
-    stamps: str = "{}",
+    stamps: str | Callable[[], str] = "{}",
     root: str = "",
+    files: Files | None = None,
 ) -> Recorded:
-    """Records a prepared event inside an open transaction; see `record`. `digest` is the store's."""
+    """Records a prepared event inside an open transaction; see `record`. `digest` is the store's, `files` answer
+    masked texts."""
     event = ready.event
-    event_key = digest(f"{event.client}\x1f{event.session}\x1f{event.use_id}") if event.use_id else None
+    event_key = digest(f"{event.client}\x1f{event.session}\x1f{event.use_id}")[:16] if event.use_id else None
     at = min(event.at or now, now)
-    recorder = _Recorder(timeline, terms, mint, counter, stamps, now)
+    recorder = _Recorder(timeline, terms, mint, counter, stamps, files, now)
     if event_key and (known := timeline.known_event(event_key)):
         return recorder.again(known.seq, known.entry_id, ready)
     if event.explicit and ready.diagnosis.fingerprint:
@@ -196,14 +205,22 @@ class _Recorder:
     """Writes one observation, and what follows from it, into an open timeline."""
 
     def __init__(
-        self, timeline: Timeline, terms: Terms, mint: Mint, counter: TokenCounter, stamps: str, now: int
+        self,
+        timeline: Timeline,
+        terms: Terms,
+        mint: Mint,
+        counter: TokenCounter,
+        stamps: str | Callable[[], str],
+        files: Files | None,
+        now: int,
     ) -> None:
         self._timeline = timeline
         self._terms = terms
         self._mint = mint
         self._count = counter.count
         self._exact = counter.exact
-        self._stamps = stamps
+        self._given_stamps = stamps
+        self._files = files
         self._now = now
 
     def again(self, seq: int, entry_id: str | None, ready: Ready) -> Recorded:
@@ -258,11 +275,18 @@ class _Recorder:
             told=seen.explicit,
         )
         timeline.touch(self._now)
+        if self._files and seen.outcome is not Outcome.UNKNOWN:
+            keep_files(timeline, seen, ready.event, window, self._files, self._now)
         match decision:
             case Met(repeats):
-                return self._answer(entry, ready, outcome=seen.outcome, repeats=repeats, seen=seen)
+                learned = self._learned(seen.fingerprint) if repeats == 1 else None
+                return self._answer(
+                    entry, ready, outcome=seen.outcome, repeats=repeats, seen=seen, learned=learned
+                )
             case Succeeded(against):
-                retired = tuple(c.entry.id for c in against if self._retire(c, ready.command))
+                retired = tuple(c.entry.id for c in against if self._retire(c, ready.command, window))
+                if self._files and seen.command:
+                    timeline.drop_snapshots([seen.command])
                 return self._answer(
                     entry, ready, outcome=seen.outcome, repeats=0, retired=retired, seen=seen
                 )
@@ -390,7 +414,7 @@ class _Recorder:
             last_at=loop.evidence[-1].at,
             marks=marks_of(loop.evidence[-_MOST_EVIDENCE:]),
             expires_at=self._now + TRANSIENT_LIFE if loop.transient else None,
-            stamps=self._stamps,
+            stamps=self._stamps(),
             evidence=tuple(entry.pk for entry in evidence[-_MOST_EVIDENCE:]),
         )
         attempts = tuple(Attempt(e.at, e.command, e.file) for e in evidence[-_MOST_EVIDENCE:])
@@ -416,7 +440,12 @@ class _Recorder:
             actor=self._terms.actor,
         )
         timeline.add_anchor(entry, anchor)
-        return replace(constraint, entry=entry)
+        timeline.add_fact_evidence(entry, Reason.LOOP, ended="", seq=loop.evidence[-1].seq, at=anchor.last_at)
+        made = replace(constraint, entry=entry)
+        if before := timeline.last_ending(loop.key):
+            timeline.set_before(made, before)
+            made = replace(made, before=before)
+        return made
 
     def _raise(
         self, constraint: Constraint, seen: Seen, entry: Entry | None, count: int, *, shown: int
@@ -431,6 +460,9 @@ class _Recorder:
             expires_at=self._now + TRANSIENT_LIFE if constraint.expires_at is not None else None,
         )
         self._timeline.save_constraint(raised)
+        if raised.ended:  # pinned, contradicted, and now its failure is back
+            self._timeline.set_before(raised, raised.ended)
+            self._timeline.set_ended(raised, None)
         if entry is not None and count <= _MOST_EVIDENCE:
             self._timeline.add_evidence(raised, entry)
         full = self._timeline.constraint(raised.entry)
@@ -439,21 +471,46 @@ class _Recorder:
         self._timeline.set_tokens(full.entry, tokens, counted=self._exact)
         return full
 
-    def _retire(self, constraint: Constraint, command: str) -> bool:
-        """A success against a constraint: it is archived, or where it is pinned stays and says so."""
-        ended = json.dumps({"at": self._now, "how": f"a success of {command}"})
-        self._timeline.set_ended(constraint, ended)
-        if constraint.entry.pinned:
+    def _retire(self, constraint: Constraint, command: str, window: Sequence[Seen]) -> bool:
+        """A success against a constraint: it is archived, or where it is pinned stays and says so.
+
+        A success on other ground (another branch) says nothing against it. What had changed is kept as the fix.
+        """
+        if not compatible(constraint.stamps, stamps := self._stamps()):
             return False
-        self._timeline.move(
-            constraint.entry,
+        timeline, entry = self._timeline, constraint.entry
+        ending = end(timeline, constraint, window, stamps, self._files, self._now, command)
+        again = constraint.ended is not None
+        timeline.set_ended(constraint, ending.as_json())
+        if not again:
+            timeline.add_fact_evidence(
+                entry, Reason.RETIRED, ended=ending.kind, seq=window[-1].seq, at=window[-1].at
+            )
+        if entry.pinned:
+            return False
+        timeline.move(
+            entry,
             State.PAST,
             Reason.RETIRED,
-            detail="a success of the same command",
+            detail=f"a success of the same command; what changed: {ending.kind}",
             actor=self._terms.actor,
             at=self._now,
         )
         return True
+
+    def _learned(self, fingerprint: Fingerprint | None) -> Pattern | Incident | None:
+        """What the team knows of a failure that was just met for the first time."""
+        if fingerprint is None or self._terms.archive:
+            return None
+        if fingerprint.transient:
+            incident = self._timeline.incident(fingerprint, self._now - INCIDENT_WITHIN)
+            return incident if incident and incident.agents >= INCIDENT_AGENTS else None
+        learned = self._timeline.learned(fingerprint)
+        return warning(learned, self._timeline.agent) if learned else None
+
+    def _stamps(self) -> str:
+        given = self._given_stamps
+        return given if isinstance(given, str) else given()
 
     def _answer(
         self,
@@ -468,6 +525,7 @@ class _Recorder:
         duplicate: bool = False,
         closed: Loop | None = None,
         seen: Seen | None = None,
+        learned: Pattern | Incident | None = None,
     ) -> Recorded:
         fingerprint = entry.fingerprint if entry else None
         if constraint and show and not constraint.attempts:
@@ -487,6 +545,7 @@ class _Recorder:
             retired=retired,
             duplicate=duplicate,
             clipped=ready.clipped,
+            learned=_told(learned),
         )
         return Recorded(
             entry_id=entry.id if entry else None,
@@ -501,9 +560,16 @@ class _Recorder:
             closed=closed,
             seen=seen,
             text=text,
+            learned=learned,
         )
 
 
 def _specific(loop: Loop) -> bool:
     last = loop.evidence[-1].fingerprint
     return last is not None and last.specific
+
+
+def _told(learned: Pattern | Incident | None) -> str:
+    if learned is None:
+        return ""
+    return pattern_text(learned) if isinstance(learned, Pattern) else incident_text(learned)

@@ -44,6 +44,9 @@ def revoke(
         constraint = the_constraint(timeline, constraint_id)
         must_be_live(constraint)
         timeline.move(constraint.entry, State.PAST, Reason.REVOKED, detail=kept, actor=actor, at=now)
+        timeline.add_fact_evidence(
+            constraint.entry, Reason.REVOKED, ended="", seq=timeline.last_seq(), at=now
+        )
         needed = None
         text = f"Revoked {constraint.entry.id}: it is in PAST and no longer shown."
         if constraint.entry.kind is Kind.LOOP and constraint.entry.fingerprint:

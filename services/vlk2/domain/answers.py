@@ -28,6 +28,7 @@ def recorded(
     retired: tuple[str, ...],
     duplicate: bool,
     clipped: bool,
+    learned: str = "",
 ) -> str:
     """The answer to a record: the constraint's text first where it is to be shown."""
     parts = [anchor] if anchor else []
@@ -49,6 +50,8 @@ def recorded(
             f"Recorded {entry_id} ({state}): {named(fingerprint)}, occurrence {repeats} of {threshold} "
             f"before it counts as a loop.{again}"
         )
+    if learned:
+        parts.append(f"What the team learned of it:\n{learned}")
     if retired:
         parts.append(f"This success retired {', '.join(retired)}: it no longer holds here.")
     if clipped:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from vlk2.domain.anchors import anchor_text, failure_name
-from vlk2.domain.beliefs import Pattern, pattern_text
+from vlk2.domain.beliefs import Incident, Pattern, incident_text, pattern_text
 from vlk2.domain.budget import ENTRY_LIMIT, cost
 from vlk2.domain.entry import Constraint, Entry
 from vlk2.domain.moments import stamp
@@ -99,7 +99,7 @@ def render(
     *,
     project: str,
     constraints: Sequence[Constraint],
-    patterns: Sequence[Pattern],
+    patterns: Sequence[Pattern | Incident],
     present: Sequence[Shown],
     budget: int,
     now: int,
@@ -112,7 +112,10 @@ def render(
     """
     pieces = (
         [_Piece("constraint", c.entry.id, anchor_text(c, now)) for c in constraints]
-        + [_Piece("pattern", p.id, pattern_text(p)) for p in patterns]
+        + [
+            _Piece("pattern", "", pattern_text(p) if isinstance(p, Pattern) else incident_text(p))
+            for p in patterns
+        ]
         + [_Piece("entry", s.entry.id, entry_text(s.entry, s.excerpt, count)) for s in present]
     )
     room = budget - cost(_assemble(project, [], len(pieces), budget), count) - _ENVELOPE

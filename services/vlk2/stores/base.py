@@ -7,25 +7,27 @@ import hashlib
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any, LiteralString, Protocol
 
-from vlk2.domain.beliefs import Pattern
+from vlk2.domain.beliefs import Evidence, Incident, Learned, Pattern, Source, shareable
 from vlk2.domain.budget import Costed
 from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
 from vlk2.domain.importance import Importance, Life
 from vlk2.domain.moments import MINUTE
-from vlk2.domain.observation import Failing, Fingerprint, Key, Seen
+from vlk2.domain.observation import Failing, Fingerprint, Key, Outcome, Seen
 from vlk2.domain.recording import History
 from vlk2.domain.states import Reason, State, allowed
 from vlk2.errors import NotAllowed
+from vlk2.frozen import replace
 from vlk2.ports import (
     Backlog,
+    Belief,
+    Contradiction,
     Cycle,
     Directory,
-    FactEvidence,
-    FactSums,
+    Fix,
     Found,
+    Held,
     Known,
     Lease,
     Mint,
@@ -35,17 +37,20 @@ from vlk2.ports import (
     RunKey,
     Saying,
     SayingKind,
+    Snapshot,
     Timeline,
 )
 from vlk2.stores.rows import (
     TOLD,
     constraint_of,
     entry_of,
+    evidence_of,
     failing_text,
+    fingerprint_of,
     fingerprint_params,
     flags_of,
     key_of,
-    pattern_of,
+    pattern_row,
     seen_of,
     symbols_text,
 )
@@ -53,6 +58,9 @@ from vlk2.stores.rows import (
 RUN_SILENCE = 30 * MINUTE
 LONGEST_CHAIN = 8
 CALL_LIFE = 24 * 60 * MINUTE
+MOST_SNAPSHOTS = 24
+MOST_CYCLES = 500
+_PARTS = 10_000
 _NO_SEQ = 1 << 62
 
 
@@ -149,8 +157,6 @@ class SqlTimeline:
             project,
             self._next_seq,
             self._tokens,
-            self._cursor,
-            self._fact_cursor,
             self._due_at,
             self._lease_owner,
             self.version,
@@ -159,6 +165,7 @@ class SqlTimeline:
         self.erased = False
         """Whether this transaction removed words for good."""
         self._changed = False
+        self._looked_upto = _NO_SEQ
 
     @property
     def tokens(self) -> int:
@@ -175,8 +182,6 @@ class SqlTimeline:
                 "save_timeline",
                 next_seq=self._next_seq,
                 token_sum=self._tokens,
-                cursor=self._cursor,
-                fact_cursor=self._fact_cursor,
                 due_at=self._due_at,
                 pk=self.pk,
             )
@@ -302,6 +307,8 @@ class SqlTimeline:
             failing=self._add_failing(seen.failing) if seen.failing else None,
             event=event,
         )
+        if fingerprint is not None:
+            self._run.run("count_failure", timeline=self.pk, fingerprint=fingerprint, at=seen.at)
 
     def observations(self) -> int:
         return self._run.one("observations_of", timeline=self.pk)[0]
@@ -357,6 +364,25 @@ class SqlTimeline:
             said=int(said),
         )
 
+    def owed(self, run: int) -> list[int]:
+        return [row[0] for row in self._run.all("owed", run=run)]
+
+    def owe(self, run: int, constraint: Constraint, kind: SayingKind, count: int, at: int) -> None:
+        self._run.run(
+            "add_saying",
+            timeline=self.pk,
+            run=run,
+            at=at,
+            kind=kind.value,
+            anchor=constraint.entry.pk,
+            count=count,
+            call="",
+            said=-1,
+        )
+
+    def paid(self, run: int, constraint: Constraint, at: int) -> None:
+        self._run.run("set_said", run=run, anchor=constraint.entry.pk, at=at)
+
     def shown_counts(self, run: int, *, said: bool) -> dict[tuple[int, SayingKind], int]:
         return {
             (anchor, SayingKind(kind)): count
@@ -369,7 +395,7 @@ class SqlTimeline:
 
     def sayings(self, since: int) -> list[Saying]:
         return [
-            Saying(at, SayingKind(kind), constraint_id, count, call, bool(said), run)
+            Saying(at, SayingKind(kind), constraint_id, count, call, said > 0, run)
             for at, kind, constraint_id, count, call, said, run in self._run.all(
                 "sayings", timeline=self.pk, since=since
             )
@@ -480,6 +506,7 @@ class SqlTimeline:
             actor=actor,
             at=at,
         )
+        self._run.run("add_cycle_pending", timeline=self.pk, entry=pk)
         self.touch(at)
 
     def touch(self, at: int) -> None:
@@ -588,8 +615,42 @@ class SqlTimeline:
     def set_shown(self, constraint: Constraint, shown: int) -> None:
         self._run.run("set_shown", entry=constraint.entry.pk, shown=shown)
 
-    def set_ended(self, constraint: Constraint, ended: str) -> None:
+    def set_ended(self, constraint: Constraint, ended: str | None) -> None:
         self._run.run("set_ended", entry=constraint.entry.pk, ended=ended)
+
+    def set_before(self, constraint: Constraint, before: str) -> None:
+        self._run.run("set_before", entry=constraint.entry.pk, before=before)
+
+    def last_ending(self, key: Key) -> str | None:
+        fingerprint = self.fingerprint_pk(key)
+        if fingerprint is None:
+            return None
+        row = self._run.one("last_ending", timeline=self.pk, fingerprint=fingerprint)
+        return row[0] if row else None
+
+    # the fix trail -----------------------------------------------------------------------------------
+
+    def add_snapshot(self, mark: str, path: str, body: str, at: int) -> None:
+        if self._run.run("add_snapshot", timeline=self.pk, mark=mark, path=path, body=body, at=at):
+            self._run.run("drop_old_snapshots", timeline=self.pk, keep=MOST_SNAPSHOTS)
+
+    def snapshots(self, marks: Sequence[str]) -> list[Snapshot]:
+        rows = [row for mark in marks for row in self._run.all("snapshots", timeline=self.pk, mark=mark)]
+        oldest: dict[str, Snapshot] = {}
+        for path, at, body in sorted(rows, key=lambda row: row[1]):
+            oldest.setdefault(path, Snapshot(path, at, body))
+        return list(oldest.values())
+
+    def drop_snapshots(self, marks: Sequence[str]) -> None:
+        for mark in marks:
+            self._run.run("drop_snapshots", timeline=self.pk, mark=mark)
+
+    def add_fix(self, constraint: Constraint, fix: Fix) -> None:
+        self._run.run("add_fix", anchor=constraint.entry.pk, at=fix.at, kind=fix.kind, diff=fix.diff)
+
+    def fix(self, entry: Entry) -> Fix | None:
+        row = self._run.one("fix", anchor=entry.pk)
+        return Fix(*row) if row else None
 
     def history(self, key: Key) -> History:
         fingerprint = self.fingerprint_pk(key)
@@ -632,6 +693,7 @@ class SqlTimeline:
         self._run.run("blank_details", entry=entry.pk)
         self._run.run("blank_citations", entry=entry.pk)
         self._run.run("blank_endings", entry=entry.pk)
+        self._run.run("blank_fixes", entry=entry.pk)
         self._run.run("blank_entry", pk=entry.pk)
         self._run.run("blank_observation", timeline=self.pk, seq=entry.seq)
         self._run.run("drop_metadata", entry=entry.pk)
@@ -650,46 +712,58 @@ class SqlTimeline:
 
     def life(self, entry: Entry) -> Life:
         fingerprint = self._run.one("fingerprint_of", pk=entry.pk)[0]
-        repeats = ties = 0
+        repeats, at = 1, entry.at
+        ties = self._run.one(
+            "ties", timeline=self.pk, fingerprint=fingerprint, file=entry.file, run=entry.run, pk=entry.pk
+        )[0]
         if fingerprint is not None:
-            repeats = self._run.one("repeats", timeline=self.pk, fingerprint=fingerprint)[0]
-            ties = self._run.one("ties", timeline=self.pk, fingerprint=fingerprint, pk=entry.pk)[0]
+            met = self._run.one("repeats", timeline=self.pk, fingerprint=fingerprint)
+            if met:
+                repeats = met[0]
+                at = max(at, met[2]) if entry.kind is not Kind.LOG else at
+            ties += self._run.one("has_fact", team=self._team, fingerprint=fingerprint) is not None
         ties += self.is_cited(entry)
         known = self._run.one("metadata", entry=entry.pk)
         uses, used_at = (known[0] + known[1], known[2]) if known else (0, None)
-        return Life(entry.kind, entry.at, max(1, repeats), ties, uses, used_at)
+        return Life(entry.kind, at, max(1, repeats), ties, uses, used_at, entry.outcome == Outcome.FAILURE)
 
     def importance_of(self, entry: Entry) -> Importance | None:
         row = self._run.one("metadata", entry=entry.pk)
         if row is None:
             return None
-        return Importance(row[4], row[5], row[6], row[7], row[3], row[8])
+        recency, frequency, connectivity, use, outcome, total = (part / _PARTS for part in row[3:9])
+        return Importance(recency, frequency, connectivity, use, outcome, total, row[9])
+
+    def met(self, key: Key) -> tuple[int, int, int] | None:
+        fingerprint = self.fingerprint_pk(key)
+        row = self._run.one("repeats", timeline=self.pk, fingerprint=fingerprint) if fingerprint else None
+        return (row[0], row[1], row[2]) if row else None
 
     def to_evaluate(self, now: int, limit: int) -> list[Entry]:
-        return [
-            entry_of(row)
-            for row in self._run.all(
-                "to_evaluate", timeline=self.pk, cursor=self._cursor, now=now, most=limit
-            )
-        ]
+        moved, upto = self._run.one("cycle_pending", timeline=self.pk, most=limit)
+        # Where nothing is left over, what moves from here on is looked at by whoever moves it.
+        self._looked_upto = upto if moved == limit else _NO_SEQ
+        found = [entry_of(row) for row in self._run.all("to_evaluate", timeline=self.pk, now=now, most=limit)]
+        return [entry for entry in found if entry.state is not State.PURGED]
 
     def set_importance(self, entry: Entry, value: Importance, *, review_at: int | None, now: int) -> None:
         self._run.run(
             "set_importance",
             entry=entry.pk,
             timeline=self.pk,
-            recency=value.recency,
-            frequency=value.frequency,
-            connectivity=value.connectivity,
-            used=value.use,
-            importance=value.total,
+            recency=round(value.recency * _PARTS),
+            frequency=round(value.frequency * _PARTS),
+            connectivity=round(value.connectivity * _PARTS),
+            used=round(value.use * _PARTS),
+            outcome=round(value.outcome * _PARTS),
+            importance=round(value.total * _PARTS),
             now=now,
             review_at=review_at,
         )
 
     def costed(self) -> list[Costed]:
         return [
-            Costed(pk, seq, tokens, kind != Kind.LOG, bool(pinned), importance)
+            Costed(pk, seq, tokens, kind != Kind.LOG, bool(pinned), importance / _PARTS)
             for pk, seq, tokens, kind, pinned, importance in self._run.all("costed", timeline=self.pk)
         ]
 
@@ -699,24 +773,15 @@ class SqlTimeline:
                 "note_use", timeline=self.pk, id=entry_id, at=at, uses=int(not shown), shows=int(shown)
             )
 
-    def fact_evidence(self) -> list[FactEvidence]:
-        return [
-            FactEvidence(fingerprint, Reason(reason), count, seq, at)
-            for fingerprint, reason, count, seq, at in self._run.all(
-                "fact_evidence", timeline=self.pk, cursor=self._fact_cursor
-            )
-        ]
-
-    def facts_are_current(self) -> None:
-        self._fact_cursor = self._run.one("newest_transition", timeline=self.pk)[0]
-        self._changed = True
-
     def evaluated(self) -> None:
-        self._cursor = self._run.one("newest_transition", timeline=self.pk)[0]
+        self._run.run("drop_cycle_pending", timeline=self.pk, upto=self._looked_upto)
         self._changed = True
 
     def set_due(self, now: int, grace: int) -> None:
         """Nothing is due before the next review of an entry of this timeline."""
+        if self._run.one("cycle_pending_left", timeline=self.pk):
+            self.touch(now)
+            return
         review = self._run.one("next_review", timeline=self.pk)[0]
         purge = self._run.one("oldest_purge", timeline=self.pk)[0]
         due = [at for at in (review, purge + grace if purge is not None else None) if at is not None]
@@ -737,6 +802,7 @@ class SqlTimeline:
             tokens=cycle.tokens,
             moved=cycle.moved,
         )
+        self._run.run("drop_old_cycles", timeline=self.pk, keep=MOST_CYCLES)
 
     def last_cycle(self) -> Cycle | None:
         row = self._run.one("last_cycle", timeline=self.pk)
@@ -786,59 +852,140 @@ class SqlTimeline:
     def closed_constraints(self, limit: int) -> list[Entry]:
         return [entry_of(row) for row in self._run.all("closed_constraints", timeline=self.pk, most=limit)]
 
-    def pattern(self, key: Key) -> Pattern | None:
-        row = self._run.one(
-            "facts_by_signature",
-            team=self._team,
-            signature=key.signature,
-            symbols=symbols_text(key.symbols),
-        )
-        return pattern_of(row) if row else None
+    @property
+    def agent(self) -> int:
+        return self._agent
 
     def patterns(self, limit: int) -> list[Pattern]:
-        return [pattern_of(row) for row in self._run.all("facts_of_team", team=self._team, most=limit)]
+        return [pattern_row(row) for row in self._run.all("facts_of_team", team=self._team, most=limit)]
 
-    def fact(self, fingerprint: int, *, new_id: str, at: int) -> int:
-        """The key of the team's current fact of a fingerprint, made where it is new."""
-        row = self._run.one("fact_pk", team=self._team, fingerprint=fingerprint)
-        if row:
-            return row[0]
-        return self._run.one(
-            "add_fact", id=new_id, team=self._team, fingerprint=fingerprint, at=at, confidence=0.5
-        )[0]
+    def pattern(self, fact_id: str) -> Pattern | None:
+        row = self._run.one("fact_by_id", team=self._team, id=fact_id)
+        return pattern_row(row) if row else None
 
-    def add_to_fact(self, fact: int, *, loops: int, repeats: int, successes: int, at: int) -> FactSums:
-        """Adds this timeline's evidence and answers the sums over all timelines behind the fact."""
-        known = self._run.one("fact_source", fact=fact, timeline=self.pk) or (0, 0, 0, at, at)
+    def learned(self, fingerprint: Fingerprint) -> Learned | None:
+        pk = self.fingerprint_pk(fingerprint.key)
+        if pk is None:
+            return None
+        row = self._run.one("fact_of", team=self._team, fingerprint=pk)
+        pending = self.evidence_of(pk)
+        if row is None:
+            return Learned("", fingerprint, 0, False, (), tuple(pending)) if pending else None
+        if row[4] is not None:
+            return None
+        return Learned(row[1], fingerprint, row[2], bool(row[3]), self._sources(row[0]), tuple(pending))
+
+    def fact_evidence(self) -> list[Evidence]:
+        return [evidence_of(row) for row in self._run.all("evidence_of_timeline", timeline=self.pk)]
+
+    def evidence_of(self, fingerprint: int) -> list[Evidence]:
+        rows = self._run.all("evidence_of_failure", team=self._team, fingerprint=fingerprint)
+        return [evidence_of(row) for row in rows]
+
+    def add_fact_evidence(self, entry: Entry, reason: Reason, *, ended: str, seq: int, at: int) -> None:
+        if entry.fingerprint is None or entry.kind is not Kind.LOOP or not shareable(entry.fingerprint):
+            return
         self._run.run(
-            "save_fact_source",
-            fact=fact,
+            "add_fact_evidence",
+            team=self._team,
             timeline=self.pk,
-            loops=known[0] + loops,
-            repeats=known[1] + repeats,
-            successes=known[2] + successes,
-            first_at=min(known[3], at),
-            last_at=max(known[4], at),
-        )
-        return FactSums(*self._run.one("fact_sums", fact=fact))
-
-    def save_fact(self, fact: int, sums: FactSums, confidence: float, at: int) -> None:
-        self._run.run(
-            "save_fact",
-            fact=fact,
-            confidence=confidence,
-            loops=sums.loops,
-            repeats=sums.repeats,
-            successes=sums.successes,
-            agents=sums.agents,
-            first_at=sums.first_at,
-            last_at=sums.last_at,
+            fingerprint=self.fingerprint_pk(entry.fingerprint.key),
+            anchor=entry.pk,
+            reason=reason.value,
+            ended=ended,
+            seq=seq,
             at=at,
         )
 
-    def contradict(self, fact: int, *, seq: int, at: int, resolution: str) -> None:
-        self._run.run("add_contradiction", fact=fact, timeline=self.pk, seq=seq, at=at)
-        self._run.run("resolve_contradictions", fact=fact, resolution=resolution, at=at)
+    def held(self, fingerprint: int) -> Held | None:
+        row = self._run.one("fact_of", team=self._team, fingerprint=fingerprint)
+        return Held(row[0], row[1], bool(row[3]), self._sources(row[0])) if row else None
+
+    def _sources(self, fact: int) -> tuple[Source, ...]:
+        return tuple(Source(*row) for row in self._run.all("fact_sources", fact=fact))
+
+    def believe(
+        self, held: Held | None, belief: Pattern, sources: Sequence[Source], item: Evidence, now: int
+    ) -> None:
+        if not self.drop_evidence(item):
+            return
+        figures = {
+            "confidence": belief.confidence,
+            "loops": belief.loops,
+            "successes": belief.successes,
+            "agents": belief.agents,
+            "ended": belief.ended,
+            "first_at": belief.first_at,
+            "last_at": belief.last_at,
+            "now": now,
+        }
+        fact = held.pk if held else 0
+        if held is None or belief.id != held.id:
+            fact = self._follow(held, belief, item, figures)
+        for source in sources:
+            self._run.run(
+                "save_fact_source",
+                fact=fact,
+                timeline=source.timeline,
+                loops=source.loops,
+                successes=source.successes,
+                ended=source.ended,
+                first_at=source.first_at,
+                last_at=source.last_at,
+            )
+        met = self._run.one("met_by_sources", fact=fact, fingerprint=item.fingerprint)[0]
+        self._run.run("save_fact", fact=fact, repeats=met, **figures)
+
+    def _follow(self, held: Held | None, belief: Pattern, item: Evidence, figures: dict[str, Any]) -> int:
+        """Closes the belief that is held, if any, and adds the one that follows it."""
+        if held is not None:
+            self._run.run("close_fact", fact=held.pk, at=item.at, successor=belief.id, now=figures["now"])
+        fact = self._run.one(
+            "add_fact",
+            id=belief.id,
+            team=self._team,
+            fingerprint=item.fingerprint,
+            at=item.at,
+            repeats=0,
+            pinned=int(belief.pinned),
+            **figures,
+        )[0]
+        if held is None:
+            return fact
+        self._run.run("hand_on_sources", fact=held.pk, successor=fact)
+        how = f" by a change of {item.ended}" if item.ended else ""
+        self._run.run(
+            "add_contradiction",
+            fact=held.pk,
+            timeline=item.timeline,
+            seq=item.seq,
+            at=item.at,
+            resolution=f"{item.reason.value}{how}; followed by {belief.id}",
+            now=figures["now"],
+        )
+        return fact
+
+    def drop_evidence(self, item: Evidence) -> bool:
+        return self._run.run("drop_evidence", pk=item.pk) > 0
+
+    def fingerprint(self, pk: int) -> Fingerprint:
+        found = fingerprint_of(self._run.one("fingerprint_by_pk", pk=pk), "")
+        assert found is not None
+        return found
+
+    def incident(self, fingerprint: Fingerprint, since: int) -> Incident | None:
+        pk = self.fingerprint_pk(fingerprint.key)
+        row = self._run.one("incident", team=self._team, fingerprint=pk, since=since) if pk else None
+        return Incident(fingerprint, row[0], row[1], row[2]) if row and row[0] else None
+
+    def beliefs(self, key: Key) -> list[Belief]:
+        pk = self.fingerprint_pk(key)
+        return [Belief(*row) for row in self._run.all("beliefs", team=self._team, fingerprint=pk)]
+
+    def contradictions(self, key: Key) -> list[Contradiction]:
+        pk = self.fingerprint_pk(key)
+        rows = self._run.all("contradictions", team=self._team, fingerprint=pk)
+        return [Contradiction(*row) for row in rows]
 
 
 class SqlStore:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from vlk2.domain.beliefs import Pattern
+from vlk2.domain.beliefs import Evidence, Pattern
 from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
 from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
-from vlk2.domain.states import State
+from vlk2.domain.states import Reason, State
 
 EXPLICIT, OWN_STATUS, WANTED, CHANGES, TOLD, COMPLAINS = 1, 2, 4, 8, 16, 32
 _CHANGE_BITS = {Change.NONE: 0, Change.PROBE: 64, Change.RESTORE: 128, Change.EDIT: 192}
@@ -73,8 +73,8 @@ def entry_of(row: Row) -> Entry:
 
 def constraint_of(row: Row, attempts: tuple[Attempt, ...]) -> Constraint:
     """The columns of the fragments `entry` and `anchor`."""
-    count, shown, threshold, first_at, last_at, marks, expires_at, stamps, overrides, ended = row[
-        ENTRY_COLUMNS : ENTRY_COLUMNS + 10
+    count, shown, threshold, first_at, last_at, marks, expires_at, stamps, overrides, ended, before = row[
+        ENTRY_COLUMNS : ENTRY_COLUMNS + 11
     ]
     return Constraint(
         entry=entry_of(row),
@@ -89,6 +89,7 @@ def constraint_of(row: Row, attempts: tuple[Attempt, ...]) -> Constraint:
         overrides=overrides,
         ended=ended,
         attempts=attempts,
+        before=before,
     )
 
 
@@ -131,7 +132,7 @@ def flags_of(seen: Seen) -> int:
     )
 
 
-def pattern_of(row: Row) -> Pattern:
+def pattern_row(row: Row) -> Pattern:
     """The columns of the fragment `fact`."""
     fingerprint = fingerprint_of(row[1:7], "")
     assert fingerprint is not None
@@ -148,6 +149,12 @@ def pattern_of(row: Row) -> Pattern:
         last_at=row[14],
         pinned=bool(row[15]),
     )
+
+
+def evidence_of(row: Row) -> Evidence:
+    """The columns of the fragment `pending`."""
+    pk, timeline, agent, fingerprint, anchor, reason, ended, seq, at = row
+    return Evidence(pk, timeline, agent, fingerprint, anchor, Reason(reason), ended, seq, at)
 
 
 def key_of(signature: str, symbols: str) -> Key:

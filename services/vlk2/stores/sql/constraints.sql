@@ -48,6 +48,15 @@ UPDATE anchors SET shown = :shown WHERE entry = :entry
 -- name: set_ended
 UPDATE anchors SET ended = :ended WHERE entry = :entry
 
+-- name: set_before
+UPDATE anchors SET before = :before WHERE entry = :entry
+
+-- How the newest constraint of a failure that a success ended had ended.
+-- name: last_ending
+SELECT a.ended FROM agent_timeline e JOIN anchors a ON a.entry = e.pk
+WHERE e.timeline = :timeline AND e.fingerprint = :fingerprint AND e.kind <> 'log' AND a.closed_by = 'retired' AND a.ended IS NOT NULL
+ORDER BY e.pk DESC LIMIT 1
+
 -- name: close_anchor
 UPDATE anchors SET closed_seq = :seq, closed_by = :reason WHERE entry = :entry
 
@@ -67,5 +76,29 @@ SELECT 1 FROM evidence v JOIN agent_timeline c ON c.pk = v.anchor WHERE v.entry 
 -- name: blank_citations
 UPDATE agent_timeline SET headline = '', file = '', command = '', lesson = NULL WHERE state = 'PAST' AND pk IN (SELECT anchor FROM evidence WHERE entry = :entry)
 
+-- name: add_snapshot
+INSERT INTO snapshots (timeline, mark, path, at, body) VALUES (:timeline, :mark, :path, :at, :body)
+ON CONFLICT (timeline, mark, path) DO NOTHING
+
+-- name: drop_old_snapshots
+DELETE FROM snapshots WHERE timeline = :timeline
+  AND at < (SELECT MIN(newest.at) FROM (SELECT at FROM snapshots WHERE timeline = :timeline ORDER BY at DESC LIMIT :keep) newest)
+
+-- name: snapshots
+SELECT path, at, body FROM snapshots WHERE timeline = :timeline AND mark = :mark
+
+-- name: drop_snapshots
+DELETE FROM snapshots WHERE timeline = :timeline AND mark = :mark
+
+-- name: add_fix
+INSERT INTO fixes (anchor, at, kind, diff) VALUES (:anchor, :at, :kind, :diff)
+ON CONFLICT (anchor) DO UPDATE SET at = excluded.at, kind = excluded.kind, diff = excluded.diff
+
+-- name: fix
+SELECT at, kind, diff FROM fixes WHERE anchor = :anchor
+
+-- name: blank_fixes
+DELETE FROM fixes WHERE anchor = :entry OR anchor IN (SELECT anchor FROM evidence WHERE entry = :entry)
+
 -- name: blank_endings
-UPDATE anchors SET ended = NULL WHERE entry IN (SELECT anchor FROM evidence WHERE entry = :entry)
+UPDATE anchors SET ended = NULL, before = NULL WHERE entry IN (SELECT anchor FROM evidence WHERE entry = :entry)

@@ -35,6 +35,9 @@ SELECT vlk2_erase_content(:pk)
 -- name: fingerprint_pk
 SELECT pk FROM fingerprints WHERE signature = :signature AND symbols = :symbols
 
+-- name: fingerprint_by_pk
+SELECT signature, symbols, language, type, specific, transient FROM fingerprints WHERE pk = :pk
+
 -- name: add_fingerprint
 INSERT INTO fingerprints (signature, symbols, language, type, specific, transient)
 VALUES (:signature, :symbols, :language, :type, :specific, :transient)

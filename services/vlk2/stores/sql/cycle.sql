@@ -89,52 +89,60 @@ UPDATE timelines SET lease_owner = NULL, lease_until = NULL, failures = failures
        due_at = :retry_at, parked_at = CASE WHEN failures + 1 >= :most THEN CAST(:now AS BIGINT) ELSE NULL END
 WHERE id = :id AND version = :version
 
+-- What moved since the last cycle, and what came due.
 -- name: to_evaluate
 SELECT {entry}
 FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
-WHERE e.pk IN (SELECT entry FROM transitions WHERE timeline = :timeline AND pk > :cursor
-               UNION SELECT entry FROM memory_metadata WHERE timeline = :timeline AND review_at <= :now LIMIT :most)
-  AND e.state <> 'PURGED'
+WHERE e.pk IN (SELECT entry FROM (SELECT entry FROM cycle_pending WHERE timeline = :timeline ORDER BY entry LIMIT :most) moved
+               UNION SELECT entry FROM (SELECT entry FROM memory_metadata WHERE timeline = :timeline AND review_at <= :now ORDER BY review_at LIMIT :most) due)
 
--- name: newest_transition
-SELECT COALESCE(MAX(pk), 0) FROM transitions WHERE timeline = :timeline
+-- name: cycle_pending
+SELECT COUNT(*), MAX(entry) FROM (SELECT entry FROM cycle_pending WHERE timeline = :timeline ORDER BY entry LIMIT :most) moved
 
--- What a timeline's constraints say for and against the team's facts since the facts were last brought up to
--- date. Wildcards and transient failures are never shared.
--- name: fact_evidence
-SELECT e.fingerprint, t.reason, a.count, e.seq, t.at
-FROM transitions t
-JOIN agent_timeline e ON e.pk = t.entry
-JOIN anchors a ON a.entry = e.pk
-JOIN fingerprints f ON f.pk = e.fingerprint
-WHERE t.timeline = :timeline AND t.pk > :cursor AND e.kind = 'loop' AND f.transient = 0
-  AND substr(f.signature, -2) <> ':*'
-  AND ((t.to_state = 'FUTURE' AND t.reason = 'loop') OR (t.from_state = 'FUTURE' AND t.reason IN ('retired', 'revoked') AND t.detail <> 'lapsed'))
-ORDER BY t.pk
+-- name: add_cycle_pending
+INSERT INTO cycle_pending (timeline, entry) VALUES (:timeline, :entry) ON CONFLICT (timeline, entry) DO NOTHING
 
--- How often a failure came in a timeline, counted no further than matters.
+-- name: drop_cycle_pending
+DELETE FROM cycle_pending WHERE timeline = :timeline AND entry <= :upto
+
+-- name: cycle_pending_left
+SELECT 1 FROM cycle_pending WHERE timeline = :timeline LIMIT 1
+
 -- name: repeats
-SELECT COUNT(*) FROM (SELECT 1 FROM agent_timeline WHERE timeline = :timeline AND fingerprint = :fingerprint AND kind = 'log' LIMIT 24)
+SELECT count, first_at, last_at FROM failure_counts WHERE timeline = :timeline AND fingerprint = :fingerprint
 
+-- name: count_failure
+INSERT INTO failure_counts (timeline, fingerprint, count, first_at, last_at) VALUES (:timeline, :fingerprint, 1, :at, :at)
+ON CONFLICT (timeline, fingerprint) DO UPDATE SET count = failure_counts.count + 1,
+  first_at = CASE WHEN excluded.first_at < failure_counts.first_at THEN excluded.first_at ELSE failure_counts.first_at END,
+  last_at = CASE WHEN excluded.last_at > failure_counts.last_at THEN excluded.last_at ELSE failure_counts.last_at END
+
+-- Live entries that share the failure, the file or the run: bounded by the budget, counted no further than matters.
 -- name: ties
 SELECT COUNT(*) FROM (
-  SELECT 1 FROM agent_timeline WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE') AND fingerprint = :fingerprint AND pk <> :pk LIMIT 12)
+  SELECT 1 FROM agent_timeline WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE') AND pk <> :pk
+    AND (fingerprint = :fingerprint OR (file = :file AND file <> '') OR (run = :run AND kind = 'log')) LIMIT 12) tied
+
+-- name: has_fact
+SELECT 1 FROM semantic_facts WHERE team = :team AND fingerprint = :fingerprint AND valid_to IS NULL AND revoked_at IS NULL
 
 -- name: fingerprint_of
 SELECT fingerprint FROM agent_timeline WHERE pk = :pk
 
 -- name: metadata
-SELECT uses, shows, used_at, importance, recency, frequency, connectivity, "use", review_at FROM memory_metadata WHERE entry = :entry
+SELECT uses, shows, used_at, recency, frequency, connectivity, "use", outcome, importance, review_at FROM memory_metadata WHERE entry = :entry
 
 -- name: set_importance
-INSERT INTO memory_metadata (entry, timeline, recency, frequency, connectivity, "use", importance, scored_at, review_at)
-VALUES (:entry, :timeline, :recency, :frequency, :connectivity, :used, :importance, :now, :review_at)
+INSERT INTO memory_metadata (entry, timeline, recency, frequency, connectivity, "use", outcome, importance, scored_at, review_at)
+VALUES (:entry, :timeline, :recency, :frequency, :connectivity, :used, :outcome, :importance, :now, :review_at)
 ON CONFLICT (entry) DO UPDATE SET recency = excluded.recency, frequency = excluded.frequency, connectivity = excluded.connectivity,
-  "use" = excluded."use", importance = excluded.importance, scored_at = excluded.scored_at, review_at = excluded.review_at
+  "use" = excluded."use", outcome = excluded.outcome, importance = excluded.importance, scored_at = excluded.scored_at, review_at = excluded.review_at
 
 -- name: note_use
-UPDATE memory_metadata SET uses = uses + :uses, shows = shows + :shows, used_at = :at, review_at = :at
-WHERE entry = (SELECT pk FROM agent_timeline WHERE id = :id AND timeline = :timeline)
+INSERT INTO memory_metadata (entry, timeline, recency, frequency, connectivity, "use", outcome, importance, uses, shows, used_at, scored_at, review_at)
+SELECT pk, timeline, 10000, 0, 0, 0, 0, 10000, :uses, :shows, :at, :at, :at FROM agent_timeline WHERE id = :id AND timeline = :timeline AND state <> 'PURGED'
+ON CONFLICT (entry) DO UPDATE SET uses = memory_metadata.uses + excluded.uses, shows = memory_metadata.shows + excluded.shows,
+  used_at = excluded.used_at, review_at = excluded.review_at
 
 -- name: review_now
 UPDATE memory_metadata SET review_at = :now WHERE entry = :entry
@@ -143,7 +151,7 @@ UPDATE memory_metadata SET review_at = :now WHERE entry = :entry
 SELECT MIN(review_at) FROM memory_metadata WHERE timeline = :timeline AND review_at IS NOT NULL
 
 -- name: costed
-SELECT e.pk, e.seq, e.tokens, e.kind, e.pinned, COALESCE(m.importance, 1.0)
+SELECT e.pk, e.seq, e.tokens, e.kind, e.pinned, COALESCE(m.importance, 10000)
 FROM agent_timeline e LEFT JOIN memory_metadata m ON m.entry = e.pk
 WHERE e.timeline = :timeline AND e.state IN ('PRESENT', 'FUTURE')
 
@@ -154,18 +162,21 @@ DELETE FROM memory_metadata WHERE entry = :entry
 INSERT INTO cycles (timeline, owner, started_at, ended_at, scanned, evaluated, archived, forgotten, tokens, moved)
 VALUES (:timeline, :owner, :started_at, :ended_at, :scanned, :evaluated, :archived, :forgotten, :tokens, :moved)
 
+-- name: drop_old_cycles
+DELETE FROM cycles WHERE timeline = :timeline
+  AND pk <= COALESCE((SELECT pk FROM cycles WHERE timeline = :timeline ORDER BY pk DESC LIMIT 1 OFFSET :keep), -1)
+
 -- name: last_cycle
 SELECT owner, started_at, ended_at, scanned, evaluated, archived, forgotten, tokens, moved FROM cycles
 WHERE timeline = :timeline ORDER BY pk DESC LIMIT 1
 
--- Purged contents whose grace is over and that nobody else holds.
 -- Purged entries that still hold their text and whose grace is over.
 -- name: collectable
 SELECT {entry} FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
-WHERE e.timeline = :timeline AND e.state = 'PURGED' AND e.content IS NOT NULL
+WHERE e.timeline = :timeline AND e.state = 'PURGED' AND e.tokens > 0
   AND NOT EXISTS (SELECT 1 FROM transitions t WHERE t.entry = e.pk AND t.to_state = 'PURGED' AND t.at > :before)
 LIMIT :most
 
 -- name: oldest_purge
 SELECT MIN(t.at) FROM agent_timeline e JOIN transitions t ON t.entry = e.pk AND t.to_state = 'PURGED'
-WHERE e.timeline = :timeline AND e.state = 'PURGED' AND e.content IS NOT NULL
+WHERE e.timeline = :timeline AND e.state = 'PURGED' AND e.tokens > 0

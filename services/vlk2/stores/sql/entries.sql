@@ -77,7 +77,7 @@ SELECT 1 FROM agent_timeline WHERE content = :content LIMIT 1
 UPDATE agent_timeline SET content = NULL WHERE pk = :pk
 
 -- name: blank_entry
-UPDATE agent_timeline SET content = NULL, headline = '', file = '', command = '', lesson = NULL, fingerprint = NULL, pinned = 0 WHERE pk = :pk
+UPDATE agent_timeline SET content = NULL, headline = '', file = '', command = '', lesson = NULL, fingerprint = NULL, pinned = 0, tokens = 0 WHERE pk = :pk
 
 -- name: blank_observation
 UPDATE observations SET tool = '', place = '', fingerprint = NULL, failing = NULL WHERE timeline = :timeline AND seq = :seq

@@ -1,41 +1,81 @@
--- What a team knows. Every row of these is written under the team's lease.
-
--- name: facts_by_signature
-SELECT {fact}
-FROM semantic_facts s JOIN fingerprints f ON f.pk = s.fingerprint
-WHERE s.team = :team AND s.valid_to IS NULL AND s.revoked_at IS NULL AND f.signature = :signature AND f.symbols = :symbols
+-- What a team knows. Every row of these is written under the team's lease, but for the evidence that waits to be
+-- taken in: that is written with the move of the constraint that it comes from.
 
 -- name: facts_of_team
 SELECT {fact}
 FROM semantic_facts s JOIN fingerprints f ON f.pk = s.fingerprint
 WHERE s.team = :team AND s.valid_to IS NULL AND s.revoked_at IS NULL ORDER BY s.last_at DESC LIMIT :most
 
--- name: fact_pk
-SELECT pk FROM semantic_facts WHERE team = :team AND fingerprint = :fingerprint AND valid_to IS NULL
+-- name: fact_by_id
+SELECT {fact}
+FROM semantic_facts s JOIN fingerprints f ON f.pk = s.fingerprint WHERE s.team = :team AND s.id = :id
+
+-- The current fact of a failure; a revoked one too.
+-- name: fact_of
+SELECT pk, id, repeats, pinned, revoked_at FROM semantic_facts
+WHERE team = :team AND fingerprint = :fingerprint AND valid_to IS NULL
+
+-- Every belief that a team ever held of a failure, the oldest first.
+-- name: beliefs
+SELECT id, valid_from, valid_to, successor, confidence, loops, repeats, successes, agents, ended, revoked_at
+FROM semantic_facts WHERE team = :team AND fingerprint = :fingerprint ORDER BY pk
+
+-- name: contradictions
+SELECT s.id, c.at, c.resolution, c.resolved_at
+FROM fact_contradictions c JOIN semantic_facts s ON s.pk = c.fact
+WHERE s.team = :team AND s.fingerprint = :fingerprint ORDER BY c.pk
 
 -- name: add_fact
-INSERT INTO semantic_facts (id, team, fingerprint, valid_from, confidence, loops, repeats, successes, agents, ended, first_at, last_at, updated_at)
-VALUES (:id, :team, :fingerprint, :at, :confidence, 0, 0, 0, 0, '', :at, :at, :at) RETURNING pk
-
--- name: fact_source
-SELECT loops, repeats, successes, first_at, last_at FROM fact_sources WHERE fact = :fact AND timeline = :timeline
-
--- name: save_fact_source
-INSERT INTO fact_sources (fact, timeline, loops, repeats, successes, first_at, last_at)
-VALUES (:fact, :timeline, :loops, :repeats, :successes, :first_at, :last_at)
-ON CONFLICT (fact, timeline) DO UPDATE SET loops = excluded.loops, repeats = excluded.repeats, successes = excluded.successes,
-  first_at = excluded.first_at, last_at = excluded.last_at
-
--- name: fact_sums
-SELECT COALESCE(SUM(s.loops), 0), COALESCE(SUM(s.repeats), 0), COALESCE(SUM(s.successes), 0), COUNT(DISTINCT t.agent), MIN(s.first_at), MAX(s.last_at)
-FROM fact_sources s JOIN timelines t ON t.pk = s.timeline WHERE s.fact = :fact
+INSERT INTO semantic_facts (id, team, fingerprint, valid_from, confidence, loops, repeats, successes, agents, ended, first_at, last_at, pinned, updated_at)
+VALUES (:id, :team, :fingerprint, :at, :confidence, :loops, :repeats, :successes, :agents, :ended, :first_at, :last_at, :pinned, :now) RETURNING pk
 
 -- name: save_fact
 UPDATE semantic_facts SET confidence = :confidence, loops = :loops, repeats = :repeats, successes = :successes, agents = :agents,
-  first_at = :first_at, last_at = :last_at, updated_at = :at WHERE pk = :fact
+  ended = :ended, first_at = :first_at, last_at = :last_at, updated_at = :now WHERE pk = :fact
+
+-- An interval is closed and names what followed it; nothing of it is deleted.
+-- name: close_fact
+UPDATE semantic_facts SET valid_to = CASE WHEN valid_from > :at THEN valid_from ELSE :at END, successor = :successor, updated_at = :now WHERE pk = :fact
+
+-- name: fact_sources
+SELECT s.timeline, t.agent, s.loops, s.successes, s.ended, s.first_at, s.last_at
+FROM fact_sources s JOIN timelines t ON t.pk = s.timeline WHERE s.fact = :fact ORDER BY s.timeline
+
+-- name: save_fact_source
+INSERT INTO fact_sources (fact, timeline, loops, successes, ended, first_at, last_at)
+VALUES (:fact, :timeline, :loops, :successes, :ended, :first_at, :last_at)
+ON CONFLICT (fact, timeline) DO UPDATE SET loops = excluded.loops, successes = excluded.successes, ended = excluded.ended,
+  first_at = excluded.first_at, last_at = excluded.last_at
+
+-- name: hand_on_sources
+UPDATE fact_sources SET fact = :successor WHERE fact = :fact
+
+-- How often the timelines behind a fact have met its failure.
+-- name: met_by_sources
+SELECT COALESCE(SUM(n.count), 0) FROM failure_counts n
+WHERE n.fingerprint = :fingerprint AND n.timeline IN (SELECT timeline FROM fact_sources WHERE fact = :fact)
 
 -- name: add_contradiction
-INSERT INTO fact_contradictions (fact, timeline, seq, at) VALUES (:fact, :timeline, :seq, :at) ON CONFLICT (fact, timeline, seq) DO NOTHING
+INSERT INTO fact_contradictions (fact, timeline, seq, at, resolution, resolved_at)
+VALUES (:fact, :timeline, :seq, :at, :resolution, :now) ON CONFLICT (fact, timeline, seq) DO NOTHING
 
--- name: resolve_contradictions
-UPDATE fact_contradictions SET resolution = :resolution, resolved_at = :at WHERE fact = :fact AND resolved_at IS NULL
+-- name: add_fact_evidence
+INSERT INTO fact_pending (team, timeline, fingerprint, anchor, reason, ended, seq, at)
+VALUES (:team, :timeline, :fingerprint, :anchor, :reason, :ended, :seq, :at)
+
+-- name: evidence_of_timeline
+SELECT {pending} FROM fact_pending p JOIN timelines t ON t.pk = p.timeline WHERE p.timeline = :timeline ORDER BY p.pk
+
+-- name: evidence_of_failure
+SELECT {pending} FROM fact_pending p JOIN timelines t ON t.pk = p.timeline
+WHERE p.team = :team AND p.fingerprint = :fingerprint ORDER BY p.pk
+
+-- name: drop_evidence
+DELETE FROM fact_pending WHERE pk = :pk
+
+-- Agents of a team under a live constraint of one transient failure: an incident where they are three.
+-- name: incident
+SELECT COUNT(DISTINCT t.agent), MIN(a.first_at), MAX(a.last_at)
+FROM agent_timeline e JOIN anchors a ON a.entry = e.pk JOIN timelines t ON t.pk = e.timeline
+WHERE e.fingerprint = :fingerprint AND e.kind <> 'log' AND e.kind = 'loop' AND t.team = :team
+  AND a.expires_at IS NOT NULL AND a.last_at > :since

@@ -1,18 +1,21 @@
 -- Column lists that several queries share; `{name}` in a query stands for one of these.
 
 -- fragment: timeline
-t.pk, t.id, t.team, t.agent, teams.name, agents.name, t.project, t.next_seq, t.token_sum, t.cursor, t.fact_cursor, t.due_at, t.lease_owner, t.version
+t.pk, t.id, t.team, t.agent, teams.name, agents.name, t.project, t.next_seq, t.token_sum, t.due_at, t.lease_owner, t.version
 
 -- fragment: entry
 e.pk, e.id, e.seq, e.at, e.run, e.kind, e.state, e.content, f.signature, f.symbols, f.language, f.type, f.specific, f.transient,
        e.outcome, e.headline, e.file, e.command, e.tokens, e.counted, e.pinned, e.lesson
 
 -- fragment: anchor
-a.count, a.shown, a.threshold, a.first_at, a.last_at, a.marks, a.expires_at, a.stamps, a.overrides, a.ended
+a.count, a.shown, a.threshold, a.first_at, a.last_at, a.marks, a.expires_at, a.stamps, a.overrides, a.ended, a.before
 
 -- fragment: fact
 s.id, f.signature, f.symbols, f.language, f.type, f.specific, f.transient, s.confidence, s.loops, s.repeats, s.successes, s.agents,
        s.ended, s.first_at, s.last_at, s.pinned
+
+-- fragment: pending
+p.pk, p.timeline, t.agent, p.fingerprint, p.anchor, p.reason, p.ended, p.seq, p.at
 
 -- fragment: token
 k.id, teams.name, a.name, k.scope, k.created_at, k.expires_at, k.revoked_at, k.last_used_at

@@ -42,6 +42,13 @@ VALUES (:timeline, :run, :at, :kind, :anchor, :count, :call, :said)
 -- name: sayings_of_run
 SELECT anchor, kind, MAX(count) FROM sayings WHERE run = :run AND said >= :said GROUP BY anchor, kind
 
+-- What is due to be said to the run and could not be: the event had no room for it.
+-- name: owed
+SELECT anchor, MAX(pk) FROM sayings WHERE run = :run AND said = -1 GROUP BY anchor ORDER BY 2
+
+-- name: set_said
+UPDATE sayings SET said = 1, at = :at WHERE run = :run AND anchor = :anchor AND said = -1
+
 -- name: refusals_of_call
 SELECT kind, count FROM sayings
 WHERE anchor = :anchor AND call = :call AND kind IN ('refusal', 'override') AND said >= :said ORDER BY pk

@@ -47,7 +47,7 @@ SELECT teams.name, agents.name, t.project FROM timelines t
 JOIN teams ON teams.pk = t.team JOIN agents ON agents.pk = t.agent WHERE t.id = :id
 
 -- name: save_timeline
-UPDATE timelines SET next_seq = :next_seq, token_sum = :token_sum, cursor = :cursor, fact_cursor = :fact_cursor, due_at = :due_at WHERE pk = :pk
+UPDATE timelines SET next_seq = :next_seq, token_sum = :token_sum, due_at = :due_at WHERE pk = :pk
 
 -- name: timelines_of_team
 SELECT t.id, teams.name, agents.name, t.project, t.token_sum

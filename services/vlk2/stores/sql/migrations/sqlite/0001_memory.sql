@@ -58,8 +58,6 @@ CREATE TABLE timelines (
   created_at  INTEGER NOT NULL,
   next_seq    INTEGER NOT NULL DEFAULT 1,
   token_sum   INTEGER NOT NULL DEFAULT 0,
-  cursor      INTEGER NOT NULL DEFAULT 0,
-  fact_cursor INTEGER NOT NULL DEFAULT 0,
   due_at      INTEGER,
   lease_owner TEXT,
   lease_until INTEGER,
@@ -140,13 +138,18 @@ CREATE TABLE agent_timeline (
 );
 -- The live part of a timeline, and nothing else, is what a context costs.
 CREATE INDEX agent_timeline_live ON agent_timeline (timeline, state, seq) WHERE state IN ('PRESENT', 'FUTURE');
-CREATE INDEX agent_timeline_purged ON agent_timeline (timeline) WHERE state = 'PURGED' AND content IS NOT NULL;
+-- Listing what was archived.
+CREATE INDEX agent_timeline_seq ON agent_timeline (timeline, seq);
+-- What is purged and still holds its text: an entry without words costs nothing.
+CREATE INDEX agent_timeline_purged ON agent_timeline (timeline) WHERE state = 'PURGED' AND tokens > 0;
 CREATE UNIQUE INDEX agent_timeline_one_future ON agent_timeline (timeline, fingerprint) WHERE state = 'FUTURE';
 CREATE INDEX agent_timeline_content ON agent_timeline (content, timeline) WHERE content IS NOT NULL;
 CREATE INDEX agent_timeline_constraints ON agent_timeline (timeline, fingerprint) WHERE kind <> 'log';
+CREATE INDEX agent_timeline_shared ON agent_timeline (fingerprint) WHERE kind <> 'log';
 
 -- What a constraint knows beside its entry. `shown` is the count at which it was last shown; `closed_seq` is
--- the newest observation when it left FUTURE: evidence for its failure counts anew after that.
+-- the newest observation when it left FUTURE: evidence for its failure counts anew after that. `ended` is what
+-- contradicted it, `before` how an earlier constraint of the same failure had ended.
 CREATE TABLE anchors (
   entry      INTEGER PRIMARY KEY REFERENCES agent_timeline (pk),
   count      INTEGER NOT NULL,
@@ -159,6 +162,7 @@ CREATE TABLE anchors (
   stamps     TEXT NOT NULL,
   overrides  INTEGER NOT NULL DEFAULT 0,
   ended      TEXT,
+  before     TEXT,
   closed_seq INTEGER,
   closed_by  TEXT
 );
@@ -168,6 +172,33 @@ CREATE TABLE evidence (
   PRIMARY KEY (anchor, entry)
 ) WITHOUT ROWID;
 CREATE INDEX evidence_entry ON evidence (entry);
+
+-- How often a failure was met in a timeline.
+CREATE TABLE failure_counts (
+  timeline    INTEGER NOT NULL REFERENCES timelines (pk),
+  fingerprint INTEGER NOT NULL REFERENCES fingerprints (pk),
+  count       INTEGER NOT NULL,
+  first_at    INTEGER NOT NULL,
+  last_at     INTEGER NOT NULL,
+  PRIMARY KEY (timeline, fingerprint)
+) WITHOUT ROWID;
+
+-- The files that a failing command (`mark`) was about, as they were before anything was tried: masked, few,
+-- gone when the command succeeds. `fixes` is what had changed when a loop ended. Neither is ever shared.
+CREATE TABLE snapshots (
+  timeline INTEGER NOT NULL REFERENCES timelines (pk),
+  mark     TEXT NOT NULL,
+  path     TEXT NOT NULL,
+  at       INTEGER NOT NULL,
+  body     TEXT NOT NULL,
+  PRIMARY KEY (timeline, mark, path)
+);
+CREATE TABLE fixes (
+  anchor INTEGER PRIMARY KEY REFERENCES agent_timeline (pk),
+  at     INTEGER NOT NULL,
+  kind   TEXT NOT NULL,
+  diff   TEXT NOT NULL
+);
 
 CREATE TABLE observations (
   timeline    INTEGER NOT NULL REFERENCES timelines (pk),
@@ -231,14 +262,16 @@ CREATE INDEX sayings_timeline ON sayings (timeline, at);
 
 -- how it lives --------------------------------------------------------------------------------------
 
+-- Importance and its parts in ten-thousandths: an integer of two bytes each.
 CREATE TABLE memory_metadata (
   entry        INTEGER PRIMARY KEY REFERENCES agent_timeline (pk),
   timeline     INTEGER NOT NULL,
-  recency      REAL NOT NULL,
-  frequency    REAL NOT NULL,
-  connectivity REAL NOT NULL,
-  use          REAL NOT NULL,
-  importance   REAL NOT NULL,
+  recency      INTEGER NOT NULL,
+  frequency    INTEGER NOT NULL,
+  connectivity INTEGER NOT NULL,
+  use          INTEGER NOT NULL,
+  outcome      INTEGER NOT NULL,
+  importance   INTEGER NOT NULL,
   uses         INTEGER NOT NULL DEFAULT 0,
   shows        INTEGER NOT NULL DEFAULT 0,
   used_at      INTEGER,
@@ -260,7 +293,13 @@ CREATE TABLE transitions (
   at         INTEGER NOT NULL
 );
 CREATE INDEX transitions_entry ON transitions (entry);
-CREATE INDEX transitions_timeline ON transitions (timeline, pk);
+
+-- What moved since the last cycle of its timeline.
+CREATE TABLE cycle_pending (
+  timeline INTEGER NOT NULL REFERENCES timelines (pk),
+  entry    INTEGER NOT NULL REFERENCES agent_timeline (pk),
+  PRIMARY KEY (timeline, entry)
+) WITHOUT ROWID;
 
 CREATE TABLE tombstones (
   pk        INTEGER PRIMARY KEY,
@@ -319,18 +358,35 @@ CREATE TABLE semantic_facts (
   updated_at  INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX semantic_facts_current ON semantic_facts (team, fingerprint) WHERE valid_to IS NULL;
+CREATE INDEX semantic_facts_recent ON semantic_facts (team, last_at) WHERE valid_to IS NULL AND revoked_at IS NULL;
 
 -- Which timelines stand behind a fact: its evidence, counted once each.
 CREATE TABLE fact_sources (
   fact      INTEGER NOT NULL REFERENCES semantic_facts (pk),
   timeline  INTEGER NOT NULL REFERENCES timelines (pk),
   loops     INTEGER NOT NULL,
-  repeats   INTEGER NOT NULL,
   successes INTEGER NOT NULL,
+  ended     TEXT NOT NULL,
   first_at  INTEGER NOT NULL,
   last_at   INTEGER NOT NULL,
   PRIMARY KEY (fact, timeline)
 ) WITHOUT ROWID;
+
+-- What timelines have learned for and against a failure that no fact holds yet: written by recording, taken in
+-- (and deleted) by the cycle, or by the recall that is about to show the fact.
+CREATE TABLE fact_pending (
+  pk          INTEGER PRIMARY KEY,
+  team        INTEGER NOT NULL REFERENCES teams (pk),
+  timeline    INTEGER NOT NULL REFERENCES timelines (pk),
+  fingerprint INTEGER NOT NULL REFERENCES fingerprints (pk),
+  anchor      INTEGER NOT NULL REFERENCES agent_timeline (pk),
+  reason      TEXT NOT NULL CHECK (reason IN ('loop', 'retired', 'revoked')),
+  ended       TEXT NOT NULL,
+  seq         INTEGER NOT NULL,
+  at          INTEGER NOT NULL
+);
+CREATE INDEX fact_pending_team ON fact_pending (team, fingerprint);
+CREATE INDEX fact_pending_timeline ON fact_pending (timeline);
 
 CREATE TABLE fact_contradictions (
   pk          INTEGER PRIMARY KEY,
