@@ -187,7 +187,9 @@ class Hook:
             ready = prepare(event, mask)
             if not event.use_id:  # a line that was written in both places, or told twice, counts once
                 mark = self._mark or os.urandom(8).hex()
-                ready = replace(ready, event=replace(ready.event, use_id=f"hook {mark} {event.tool} {ready.command}"))
+                ready = replace(
+                    ready, event=replace(ready.event, use_id=f"hook {mark} {event.tool} {ready.command}")
+                )
             kept = replace(
                 ready.event,
                 command=ready.command,
@@ -242,6 +244,7 @@ class Hook:
             mute=paused(self._data, now),
             advises=heard.advises,
             refuses=heard.refuses,
+            speaks=heard.speaks,
         )
 
     def log(self, text: str) -> None:
@@ -333,9 +336,8 @@ def paused(directory: str, now: int) -> bool:
     import json
 
     try:
-        held = json.loads(text)
-        return isinstance(held, dict) and int(held.get("until", 0)) > now  # pyright: ignore[reportUnknownArgumentType]
-    except (ValueError, TypeError):
+        return int(json.loads(text)["until"]) > now
+    except (ValueError, TypeError, KeyError):
         return False
 
 

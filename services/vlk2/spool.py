@@ -155,13 +155,11 @@ def _hear(memory: Memory, taken: str) -> bool:
     back = taken.rpartition("~")[0] + _WAITING
     try:
         with open(taken, encoding="utf-8") as file:
-            held: object = json.load(file)
-        if not isinstance(held, dict):
-            raise ValueError("no object")
-        if held.get("store") != memory.settings.store:
+            held: dict[str, object] = json.load(file)
+        if held["store"] != memory.settings.store:
             os.rename(taken, back)
             return True
-        _replay(memory, held)  # pyright: ignore[reportUnknownArgumentType]
+        _replay(memory, held)
     except StoreUnavailable:
         os.rename(taken, back)
         return False

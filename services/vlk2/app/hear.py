@@ -43,13 +43,15 @@ class Surroundings(Protocol):
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How the hook may speak: `observe` says nothing and keeps what it would have said, `mute` says nothing.
-    `advises` and `refuses` say whether this client can take a word before a call, and a refusal."""
+    `advises`, `refuses` and `speaks` say whether this client can take a word before a call, a refusal, and any word
+    at all with this event."""
 
     enforce: Enforce = Enforce.REFUSE
     observe: bool = False
     mute: bool = False
     advises: bool = True
     refuses: bool = True
+    speaks: bool = True
 
     @property
     def silent(self) -> bool:
@@ -102,18 +104,21 @@ def hear(
         hearer = _Hearer(timeline, timeline.run(key, at), terms, manner, around, store.digest, now, at)
         match event.kind:
             case EventKind.RESULT:
-                return hearer.result(event, ready, mint, counter)
+                answer = hearer.result(event, ready, mint, counter)
             case EventKind.CALL:
-                return hearer.call(event)
+                answer = hearer.call(event)
             case EventKind.PROMPT:
                 timeline.prompt(hearer.run, at)
-                return Silence()
+                answer = Silence()
             case EventKind.SESSION_START:
-                return hearer.start(afresh=event.text != "resume")
+                answer = hearer.start(afresh=event.text != "resume")
             case EventKind.COMPACTION:
-                return hearer.start(afresh=True)
+                answer = hearer.start(afresh=True)
             case _:
                 assert_never(event.kind)
+        if isinstance(answer, Silence) and (event.kind is not EventKind.CALL or manner.advises):
+            return hearer.late()
+        return answer
 
 
 class _Hearer:
@@ -189,6 +194,21 @@ class _Hearer:
             return self._about(event, about.call, facts)
         return self._advise(near[0], about.call, failures=0, again=False)
 
+    def late(self) -> Answer:
+        """What was due with an earlier event that took no words."""
+        if self._manner.silent or self._manner.observe or not self._manner.speaks:
+            return Silence()
+        owed = self._timeline.owed(self.run)
+        if not owed:
+            return Silence()
+        live = {constraint.entry.pk: constraint for constraint in self._live()}
+        for anchor in owed:
+            if constraint := live.get(anchor):
+                self._timeline.paid(self.run, constraint, self._at)
+                constraint = self._timeline.constraint(constraint.entry) or constraint
+                return self._say(after_result(constraint, self._now, self._around.stamps()))
+        return Silence()
+
     def start(self, *, afresh: bool) -> Answer:
         if self._manner.silent:
             return Silence()
@@ -210,10 +230,13 @@ class _Hearer:
             return Silence()
         counts = self._timeline.shown_counts(self.run, said=not self._manner.observe)
         if due(constraint.count, self._told(counts).get(constraint.entry.pk)):
+            if not self._manner.speaks and not self._manner.observe:
+                self._timeline.owe(self.run, constraint, SayingKind.CONTEXT, constraint.count, self._at)
+                return Silence()
             constraint = self._timeline.constraint(constraint.entry) or constraint
             self._note(constraint, SayingKind.CONTEXT, constraint.count)
             return self._say(after_result(constraint, self._now, self._around.stamps()))
-        if self._manner.advises or done.seen is None:
+        if not self._manner.speaks or self._manner.advises or done.seen is None:
             return Silence()
         passed = self._timeline.refusals(constraint, done.seen.call, said=not self._manner.observe)
         if passed or not due(constraint.count, counts.get((constraint.entry.pk, SayingKind.ADVICE))):

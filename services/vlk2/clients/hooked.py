@@ -47,10 +47,10 @@ _STOPPED = (
 class Heard:
     """What one payload of a client says: the event's name in the client's words, the events in ours, the folder
     it happened in, the workspace root that the client names ("" where it names none), and whether the client
-    can take a word before a call (`advises`) and a refusal of it (`refuses`). `mark` tells this report from any
-    other where calls have no id."""
+    can take a word before a call (`advises`), a refusal of it (`refuses`), and any word at all with this event
+    (`speaks`). `mark` tells this report from any other where calls have no id."""
 
-    __slots__ = ("advises", "cwd", "events", "mark", "name", "refuses", "root")
+    __slots__ = ("advises", "cwd", "events", "mark", "name", "refuses", "root", "speaks")
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class Heard:
         root: str = "",
         advises: bool = True,
         refuses: bool = True,
+        speaks: bool = True,
         mark: str = "",
     ) -> None:
         self.name = name
@@ -69,6 +70,7 @@ class Heard:
         self.root = root
         self.advises = advises
         self.refuses = refuses
+        self.speaks = speaks
         self.mark = mark
 
 
@@ -78,10 +80,14 @@ def text_at(payload: Mapping[str, object], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_object(value: object) -> dict[str, object]:
+    """`value` where it is a JSON object, else {}."""
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+
+
 def object_at(payload: Mapping[str, object], key: str) -> dict[str, object]:
     """The object at `key`, {} where there is none."""
-    value = payload.get(key)
-    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return as_object(payload.get(key))
 
 
 def canonical(value: object) -> str:
@@ -106,18 +112,16 @@ def plain(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        parts = [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        return "\n".join(part for part in parts if part)
-    if isinstance(value, dict):
-        held: dict[str, object] = value  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(held.get("text"), str):
-            return str(held["text"])
-        if isinstance(held.get("stdout"), str) or isinstance(held.get("stderr"), str):
-            both = [text_at(held, "stdout"), text_at(held, "stderr")]
-            return "\n".join(part for part in both if part)
-        if "content" in held and isinstance(held["content"], str | list):
-            return plain(held["content"])
-    return canonical(value)
+        blocks: list[object] = value  # pyright: ignore[reportUnknownVariableType]
+        return "\n".join(part for part in map(plain, blocks) if part)
+    held = as_object(value)
+    if isinstance(held.get("text"), str):
+        return text_at(held, "text")
+    if "stdout" in held or "stderr" in held:
+        both = [text_at(held, "stdout"), text_at(held, "stderr")]
+        return "\n".join(part for part in both if part)
+    content = held.get("content")
+    return plain(content) if isinstance(content, str | list) else canonical(value)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def stopped(text: str) -> bool:

@@ -106,7 +106,7 @@ def same_ground(then: str, now: str) -> bool | None:
     return before == current if before is not None and current is not None else None
 
 
-def _stamps(text: str) -> Mapping[str, object] | None:
+def _stamps(text: str) -> Mapping[str, str] | None:
     if not text:
         return None
     try:

@@ -28,7 +28,13 @@ def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | N
     event = _event(name, payload)
     if event is None and name not in _OTHERS:
         return None
-    return Heard(name, [event] if event else [], cwd=cwd, root=environ.get("CLAUDE_PROJECT_DIR", "") or cwd)
+    return Heard(
+        name,
+        [event] if event else [],
+        cwd=cwd,
+        root=environ.get("CLAUDE_PROJECT_DIR", "") or cwd,
+        speaks=name not in ("SessionEnd", "SubagentStop"),
+    )
 
 
 def _event(name: str, payload: Mapping[str, object]) -> Event | None:

@@ -25,7 +25,15 @@ _AT_MOST = 4 * 1024 * 1024
 _UNPLACED = 256 * 1024
 _KEPT = 30 * 86_400
 _SPEAKING = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart")
-_OTHERS = ("PermissionRequest", "PreCompact", "PostCompact", "Stop", "Interrupt", "SubagentStart", "StopFailure")
+_OTHERS = (
+    "PermissionRequest",
+    "PreCompact",
+    "PostCompact",
+    "Stop",
+    "Interrupt",
+    "SubagentStart",
+    "StopFailure",
+)
 
 
 def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | None:
@@ -64,7 +72,7 @@ def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | N
         case _:
             pass
     rollout.save()
-    return Heard(name, events, cwd=cwd, root=cwd)
+    return Heard(name, events, cwd=cwd, root=cwd, speaks=name in _SPEAKING)
 
 
 def _call(

@@ -45,7 +45,15 @@ def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | N
         case _:
             pass
     root = environ.get("GEMINI_PROJECT_DIR", "") or cwd
-    return Heard(name, events, cwd=cwd, root=root, advises=False, mark=text_at(payload, "timestamp"))
+    return Heard(
+        name,
+        events,
+        cwd=cwd,
+        root=root,
+        advises=False,
+        speaks=name in _SPEAKING,
+        mark=text_at(payload, "timestamp"),
+    )
 
 
 def _call(name: str, payload: Mapping[str, object], session: str) -> Event:
@@ -93,7 +101,9 @@ def _output(text: str) -> tuple[str, int | None, bool]:
     body = "\n".join(lines).removeprefix("Output: ")
     if body.startswith("Command was cancelled by user"):
         return body, None, True
-    if body.startswith(("Command is running in background", "Command moved to background", "Command was automatically")):
+    if body.startswith(
+        ("Command is running in background", "Command moved to background", "Command was automatically")
+    ):
         return body, None, False
     return ("" if body == "(empty)" else body), exit_code, False
 

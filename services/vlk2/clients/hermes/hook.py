@@ -36,12 +36,21 @@ def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | N
         event = _call(name, payload, session)
         folder = text_at(object_at(payload, "args"), "workdir")
         if folder.startswith("/"):
-            return Heard(name, [event], cwd=folder, root=cwd, advises=False)
+            return Heard(
+                name,
+                [event],
+                cwd=folder,
+                root=cwd,
+                advises=False,
+                speaks=name in ("result", "start", "compaction"),
+            )
     elif name in _FRAMES:
         event = Event(_FRAMES[name], client="hermes", session=session, text=text_at(payload, "source"))
     else:
         return None
-    return Heard(name, [event], cwd=cwd, root=cwd, advises=False)
+    return Heard(
+        name, [event], cwd=cwd, root=cwd, advises=False, speaks=name in ("result", "start", "compaction")
+    )
 
 
 def _call(name: str, payload: Mapping[str, object], session: str) -> Event:

@@ -38,7 +38,14 @@ def hear(payload: Mapping[str, object], environ: Mapping[str, str]) -> Heard | N
     else:
         return None
     root = text_at(payload, "worktree")
-    return Heard(name, [event], cwd=cwd, root=cwd if root in ("", "/") else root, advises=False)
+    return Heard(
+        name,
+        [event],
+        cwd=cwd,
+        root=cwd if root in ("", "/") else root,
+        advises=False,
+        speaks=name in ("result", "start", "compaction"),
+    )
 
 
 def _call(name: str, payload: Mapping[str, object], session: str) -> Event:

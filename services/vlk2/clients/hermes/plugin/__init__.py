@@ -36,9 +36,14 @@ def _ask(event: str, session: str, **more: Any) -> Mapping[str, Any]:
     message = json.dumps({"event": event, "session": session, "directory": folder, **more}, default=str)
     try:
         done = subprocess.run(
-            HOOK, input=message.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=False
+            HOOK,
+            input=message.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+            check=False,
         )
-        answer = json.loads(done.stdout) if done.stdout.strip() else {}
+        answer: Any = json.loads(done.stdout) if done.stdout.strip() else {}
     except (OSError, ValueError, subprocess.SubprocessError):
         return {}
     return answer if isinstance(answer, dict) else {}  # pyright: ignore[reportUnknownVariableType]
