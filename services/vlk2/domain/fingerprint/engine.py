@@ -124,7 +124,9 @@ class _Named(NamedTuple):
 
 def _name(one: Found, page: Page, *, explain: bool = False) -> _Named:
     if one.language == "text" or not (one.strong or one.message):
-        made = unknown.template(one.message or page.lines[one.line], explain=explain)
+        # a loose row only guesses where the message begins: the whole line is the safer template
+        whole = one.rank <= LOOSE or not one.message
+        made = unknown.template(page.lines[one.line] if whole else one.message, explain=explain)
     else:
         made = _template(one.language, one.message, explain)
     body, symbols, masked = made.text, one.symbols + made.symbols, made.masked

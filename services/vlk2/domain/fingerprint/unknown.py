@@ -69,6 +69,11 @@ def _pieces() -> re.Pattern[str]:
 
 
 @cache
+def _quoted_value() -> re.Pattern[str]:
+    return re.compile(r"(?<=\w)=\"[^\"]*\"")
+
+
+@cache
 def _assigned() -> re.Pattern[str]:
     return re.compile(r"(?<=[\w\])\"'-])=(?!=)(?:\"[^\"]*\"|'[^']*'|[^\s,;()\[\]{}]+)")
 
@@ -167,7 +172,10 @@ def template(line: str, *, explain: bool = False) -> Template:
     title: list[str] = []
     before = put = ""
     watch = False  # the word before says what kind of thing follows
-    words = line[:_LINE_LIMIT].split()
+    line = line[:_LINE_LIMIT]
+    if '="' in line:  # a value in quotes may hold spaces
+        line = _quoted_value().sub("=" + MASK, line)
+    words = line.split()
     last = len(words) - 1
     for at, word in enumerate(words):
         if word.isalpha():
@@ -209,7 +217,9 @@ def template(line: str, *, explain: bool = False) -> Template:
             now = _token(word)
             if watch and before in _NAMED_AFTER and MASK not in now and now[0] not in "=:(":
                 now = MASK
-            elif before == "=" and now != MASK:
+            elif (before == "=" and now != MASK) or (
+                watch and before[-1:] in (":", "=") and word.rstrip(",;.)") in _VALUES
+            ):
                 now = MASK_COMMA if now[-1] == "," else MASK
             elif put == MASK and (unit := now.rstrip(",.;:)")) in _UNITS:
                 out[-1] += now[len(unit) :]

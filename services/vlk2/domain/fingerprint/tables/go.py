@@ -41,9 +41,10 @@ def _tests(page: Page) -> list[Found]:
 def _panics(page: Page) -> list[Found]:
     found: list[Found] = []
     for index, line in page.containing("panic: "):
-        if not line.startswith("panic: ") or line.endswith("[recovered]"):
+        body = line.lstrip("\t")  # a panic that follows a recovered one stands indented below it
+        if not body.startswith("panic: "):
             continue
-        message = line[7:]
+        message = body[7:].removesuffix(" [recovered]")
         if message.startswith("runtime error: "):
             # the kind of a runtime error is its text up to the first value: `index out of range [5] with …`
             kind = message.split(" [")[0].split(": goroutine")[0]
