@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
-import threading
 import time
+from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,7 @@ def now() -> int:
 
 def mint(prefix: str) -> str:
     """The prefix, `_` and 12 random base32 characters (60 bit)."""
-    return f"{prefix}_" + "".join(_BASE32[b & 31] for b in secrets.token_bytes(12))
+    return f"{prefix}_" + "".join(_BASE32[b & 31] for b in os.urandom(12))
 
 
 def open_store(address: str, *, busy_seconds: float = 10.0, migrate: bool = True) -> Store:
@@ -95,7 +94,7 @@ class Memory:
         self.actor = actor
         self.worker = f"{actor}-{os.getpid()}-{mint('w')[2:8]}"
         self._store: Store | None = None
-        self._opening = threading.Lock()
+        self._opening = allocate_lock()
 
     @property
     def store(self) -> Store:
@@ -118,6 +117,14 @@ class Memory:
 
             self._mask = mask
         return self._mask
+
+    def of(self, owner: Owner, actor: str) -> Memory:
+        """The memory of another owner over the same store, tokenizer and masking."""
+        mine = Memory(
+            self.settings, owner, counter=self.counter, mask=self.mask, clock=self.clock, actor=actor
+        )
+        mine._store = self.store
+        return mine
 
     def close(self) -> None:
         if self._store is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vlk2.app.create_token import Issued, issue
 from vlk2.app.team_names import team_name
 from vlk2.domain.credentials import Scope
 from vlk2.errors import NotAllowed
+from vlk2.frozen import dataclass
 from vlk2.ports import Audited, Mint, Store
 
 ADMIN = "admin"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vlk2.app.team_names import agent_name, team_name
 from vlk2.domain.credentials import Scope, Token, token_hash, token_text
 from vlk2.errors import InvalidInput, NotFound
+from vlk2.frozen import dataclass
 from vlk2.ports import Audited, Directory, Mint, Store
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from vlk2.domain.ending import ENVIRONMENT, edited_since, ended_by
 from vlk2.domain.entry import Constraint
@@ -16,6 +15,7 @@ from vlk2.domain.event import Event
 from vlk2.domain.grounds import moved
 from vlk2.domain.observation import Act, Outcome, Seen
 from vlk2.domain.quoting import code
+from vlk2.frozen import dataclass
 from vlk2.ports import Fix, Redactor, Timeline
 
 Files = Callable[[str], str | None]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from enum import StrEnum
 
+from vlk2.domain.digests import sha256
 from vlk2.frozen import dataclass
 
 PREFIX = "vlk2_"
@@ -51,7 +51,7 @@ def token_text(random: bytes) -> str:
 
 def token_hash(token: str) -> str:
     """SHA-256, hex. A token holds 256 random bits: a slow hash would add nothing."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def token_like(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,6 +10,7 @@ from typing import Any, LiteralString, Protocol
 
 from vlk2.domain.beliefs import Evidence, Incident, Learned, Pattern, Source, shareable
 from vlk2.domain.budget import Costed
+from vlk2.domain.digests import blake2b
 from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
 from vlk2.domain.importance import Importance, Life
 from vlk2.domain.moments import MINUTE
@@ -1013,7 +1013,7 @@ class SqlStore:
         """Removes what the database still keeps of erased words outside its tables, after the commit."""
 
     def digest(self, text: str) -> str:
-        return hashlib.blake2b(
+        return blake2b(
             text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16
         ).hexdigest()
 

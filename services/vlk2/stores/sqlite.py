@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import threading
 import time
+from _thread import allocate_lock
 from collections.abc import Generator, Iterator
 from typing import NoReturn
 
@@ -31,7 +31,7 @@ class SqliteStore(SqlStore):
         self._path = path
         self._busy_seconds = busy_seconds
         self._free: list[sqlite3.Connection] = []
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreUnavailable(
                 f"SQLite {sqlite3.sqlite_version} is too old: Vlk² needs 3.35 or newer. Use a Python that is "
@@ -261,7 +261,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError:
             if attempt == 19:
                 raise
-            threading.Event().wait(0.05)
+            time.sleep(0.05)
         else:
             return
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from hashlib import sha256
 from typing import NamedTuple
 
+from vlk2.domain.digests import sha256
 from vlk2.domain.fingerprint import ALGORITHM, masks, names, tables, unknown
 from vlk2.domain.fingerprint.masks import Masked, Template
 from vlk2.domain.fingerprint.page import Page
