@@ -99,7 +99,9 @@ def leave(code: int) -> None:
 
         with contextlib.suppress(OSError, ValueError):  # one core file, of the command itself, is enough
             resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        with contextlib.suppress(OSError, ValueError):  # SIGKILL and SIGSTOP have no handler to reset
             signal.signal(-code, signal.SIG_DFL)
+        with contextlib.suppress(OSError):
             os.kill(os.getpid(), -code)
         code = 128 - code
     os._exit(code)
@@ -250,7 +252,7 @@ class _Posix:
         import tty
 
         self._mode: list[Any] = termios.tcgetattr(0)
-        tty.setraw(0)
+        tty.setraw(0, termios.TCSADRAIN)
         try:
             yield
         finally:
@@ -272,7 +274,7 @@ class _Posix:
             return
         termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
         os.kill(os.getpid(), signal.SIGSTOP)
-        tty.setraw(0)
+        tty.setraw(0, termios.TCSADRAIN)
         self._resized()
         os.killpg(process.pid, signal.SIGCONT)
 
