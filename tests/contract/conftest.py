@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from vlk2.bootstrap import Memory, open_store
 from vlk2.domain.moments import DAY, SECOND
 from vlk2.ports import Owner, Store
@@ -83,31 +85,46 @@ class Backend:
         )
 
 
-@pytest.fixture(params=STORES)
-def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
-    if request.param == "sqlite":
-        found = Backend("sqlite", f"sqlite://{tmp_path / 'store' / 'memory.db'}")
-        yield found
+def fresh(kind: str, request: pytest.FixtureRequest, tmp_path: Path, *, empty: bool) -> Iterator[Backend]:
+    if kind == "sqlite":
+        found = Backend(kind, f"sqlite://{tmp_path / 'store' / 'memory.db'}")
     else:
         server = request.getfixturevalue("postgres_server")
-        found = Backend("postgres", request.getfixturevalue("new_database")(server))
-        yield found
+        found = Backend(kind, request.getfixturevalue("new_database")(server, empty=empty))
+    yield found
     for store in found.opened:
         store.close()
 
 
-@pytest.fixture(scope="session")
-def new_database() -> Iterator[Callable[[str], str]]:
-    """Makes an empty database on a server and answers its address; all are dropped at the end."""
-    made: list[tuple[str, str]] = []
+@pytest.fixture(params=STORES)
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    """A store without a memory in it."""
+    yield from fresh(request.param, request, tmp_path, empty=False)
 
-    def make(server: str) -> str:
+
+@pytest.fixture(params=STORES)
+def nothing_yet(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    """A store that has no schema yet."""
+    yield from fresh(request.param, request, tmp_path, empty=True)
+
+
+@pytest.fixture(scope="session")
+def new_database() -> Iterator[Callable[..., str]]:
+    """Makes a database on a server and answers its address: empty, or a copy of one with the schema. All are
+    dropped at the end."""
+    made: list[tuple[str, str]] = []
+    whole: list[str] = []
+
+    def make(server: str, *, empty: bool = False) -> str:
         import psycopg
 
-        name = f"vlk2_contract_{next(_numbers)}"
+        if not empty and not whole:
+            address = make(server, empty=True)
+            open_store(address).close()
+            whole.append(address.rpartition("/")[2])
+        name = f"vlk2_contract_{os.getpid()}_{next(_numbers)}"
         with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name}" + ("" if empty else f" TEMPLATE {whole[0]}"))
         made.append((server, name))
         return server.rpartition("/")[0] + f"/{name}"
 
@@ -117,7 +134,7 @@ def new_database() -> Iterator[Callable[[str], str]]:
 
         with psycopg.connect(made[0][0], autocommit=True) as connection:
             for _, name in made:
-                connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

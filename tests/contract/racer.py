@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from failures import python, rust, told, typescript
+
 from vlk2.bootstrap import Memory
 from vlk2.ports import Owner
 from vlk2.settings import load

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from failures import rust, told
+
 from vlk2.domain.states import State
 
 PROCESSES, RECORDS = 8, 200
@@ -54,7 +55,7 @@ def test_many_agents_that_start_at_once_get_a_timeline_each(memory_of):
     assert len({id for m in memories for id in m.fetch_context().constraint_ids}) == 18
 
 
-def test_the_first_openers_of_a_new_store_make_one_schema_and_one_key(backend):
+def test_the_first_openers_of_a_new_store_make_one_schema_and_one_key(nothing_yet):
     with ThreadPoolExecutor(6) as pool:
-        stores = list(pool.map(lambda _: backend.open(), range(6)))
+        stores = list(pool.map(lambda _: nothing_yet.open(), range(6)))
     assert len({store.digest("x") for store in stores}) == 1

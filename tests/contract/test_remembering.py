@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from failures import hooked, python, rust, throttled, told, typescript
+
 from vlk2.domain.event import Event, EventKind
 from vlk2.domain.moments import HOUR, MINUTE
 from vlk2.domain.observation import Outcome
@@ -28,7 +29,9 @@ def test_three_repeats_become_one_constraint_in_the_answer_to_the_third(memory):
     )
     third = memory.record(told(rust(file="export", line=90)))
     assert (first.repeats, second.repeats, third.repeats) == (1, 2, 3)
-    assert not first.loop and not second.loop and third.loop
+    assert not first.loop
+    assert not second.loop
+    assert third.loop
     assert third.text.startswith("[SYSTEM ANCHOR] error[E0277] has repeated 3 times.")
     assert third.constraint.entry.id in third.text
     assert memory.fetch_context().constraint_ids == (third.constraint.entry.id,)
@@ -112,7 +115,7 @@ def test_a_constraint_is_revoked_once(memory):
 
 
 def test_pins_that_alone_would_pass_the_budget_are_refused_with_the_figures(memory_of):
-    memory = memory_of(token_budget=500)
+    memory = memory_of(token_budget=2_000)
     ids = [memory.record(told(f"warning {n}: " + "word " * 100)).entry_id for n in range(4)]
     pinned = 0
     with pytest.raises(NotAllowed) as refused:
@@ -120,7 +123,7 @@ def test_pins_that_alone_would_pass_the_budget_are_refused_with_the_figures(memo
             memory.pin(entry_id)
             pinned += 1
     assert 0 < pinned < 4
-    assert "500" in refused.value.message
+    assert "2000" in refused.value.message
     memory.pin(ids[0], pinned=False)
     memory.pin(ids[pinned])
 
@@ -173,14 +176,16 @@ def test_a_success_of_the_same_command_retires_the_constraint(memory):
 def test_a_second_report_of_one_event_adds_nothing(memory):
     first = memory.record(hooked(rust(), "u1"))
     again = memory.record(hooked(rust(), "u1"))
-    assert again.duplicate and again.entry_id == first.entry_id
+    assert again.duplicate
+    assert again.entry_id == first.entry_id
     assert states(memory) == {State.PRESENT: 1}
 
 
 def test_a_record_of_what_a_hook_has_just_recorded_is_not_counted_twice(memory):
     first = memory.record(hooked(rust(), "u1"), source="hook")
     told_too = memory.record(told(rust()))
-    assert told_too.duplicate and told_too.entry_id == first.entry_id
+    assert told_too.duplicate
+    assert told_too.entry_id == first.entry_id
     memory.clock.pass_time(11 * MINUTE)
     memory.record(hooked(rust(line=40), "u2"), source="hook")
     memory.clock.pass_time(11 * MINUTE)
@@ -190,7 +195,8 @@ def test_a_record_of_what_a_hook_has_just_recorded_is_not_counted_twice(memory):
 def test_a_transient_constraint_lapses_after_half_an_hour(memory):
     for n in range(3):
         made = memory.record(told(throttled(n), command="curl https://api.example.test"))
-    assert made.loop and made.constraint.expires_at
+    assert made.loop
+    assert made.constraint.expires_at
     memory.clock.pass_time(HOUR)
     assert memory.fetch_context().constraint_ids == ()
     assert not memory.record(told(rust())).loop

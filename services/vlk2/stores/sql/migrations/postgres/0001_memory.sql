@@ -532,7 +532,7 @@ BEGIN
     REVOKE SELECT, UPDATE, DELETE ON recall_index FROM vlk2_member;
     REVOKE UPDATE, DELETE ON fingerprints, failing_sets FROM vlk2_member;
     -- Append-only, but for the words about what is erased.
-    REVOKE UPDATE, DELETE ON transitions, tombstones, cycles, audit FROM vlk2_member;
+    REVOKE UPDATE, DELETE ON transitions, tombstones, audit FROM vlk2_member;
     GRANT UPDATE (detail) ON transitions TO vlk2_member;
     GRANT EXECUTE ON FUNCTION vlk2_content, vlk2_add_content, vlk2_held_elsewhere, vlk2_erase_content, vlk2_search TO vlk2_member;
   END IF;
