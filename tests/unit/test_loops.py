@@ -363,10 +363,17 @@ def test_looking_again_after_a_pause_is_waiting():
     assert hasty.loop.type == "repeat"
 
 
-def test_tools_that_only_note_something_down_never_repeat():
+def test_a_call_that_says_nothing_has_no_identity_and_never_repeats():
     session = Session()
     for _ in range(5):
         assert not isinstance(session.add(GOOD, "think", "{}", text="noted"), Loop)
+
+
+def test_any_tool_can_repeat():
+    session = Session()
+    for _ in range(3):
+        session.add(GOOD, "mcp__tracker__find", '{"id": 7}', text="no such ticket")
+    assert session.loop.repeats == 3
 
 
 def test_edits_that_go_back_and_forth_are_a_loop():

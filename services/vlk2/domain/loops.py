@@ -298,7 +298,7 @@ def _repeat(window: Sequence[Seen], new: Seen, policy: Callable[[Key], Patience]
     edits between were attempts, and none of them made a difference. And a file tool's edit that succeeds
     again was undone between: the edits go back and forth.
     """
-    if not new.call or new.explicit or new.pause or new.wanted or new.act is Act.OTHER:
+    if not new.call or new.explicit or new.pause or new.wanted:
         return Quiet()
     key = _repeat_key(new)
     patience = policy(key)

@@ -10,7 +10,6 @@ from vlk2.domain.command import Command, parse
 from vlk2.domain.event import Event
 from vlk2.domain.observation import UNRECOGNISED, Act, Diagnosis, Outcome, Seen
 
-
 _CLEARED = 4096
 
 
@@ -90,9 +89,9 @@ def _steady(text: str) -> str:
 
 
 def _identity(event: Event, command: Command) -> str:
-    """What makes two calls the identical call, "" where that is not known: an edit by its path alone is not."""
+    """What makes two calls the identical call, "" where that is not known: not by an edit's path alone, nor without arguments."""
     arguments = event.input or event.command
-    if not arguments or not (command.key or command.is_shell):
+    if arguments.strip() in ("", "{}", "null") or not (command.key or command.is_shell):
         return ""
     if command.act is Act.EDIT and not command.is_shell and arguments.strip() == command.place:
         return ""
