@@ -126,6 +126,14 @@ class Memory:
         mine._store = self.store
         return mine
 
+    def of(self, owner: Owner, actor: str) -> Memory:
+        """The memory of another owner over the same store, tokenizer and masking."""
+        mine = Memory(
+            self.settings, owner, counter=self.counter, mask=self.mask, clock=self.clock, actor=actor
+        )
+        mine._store = self.store  # noqa: SLF001
+        return mine
+
     def close(self) -> None:
         if self._store is not None:
             self._store.close()

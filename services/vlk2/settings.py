@@ -39,6 +39,19 @@ class Settings(BaseSettings):
     shards: int = Field(default=1, ge=1, le=256)
     enforce: Literal["refuse", "advise", "off"] = "refuse"
     auth: Literal["none", "tokens", "jwt"] = "none"
+    allowed_hosts: str = ""
+    allowed_origins: str = ""
+    trusted_proxies: str = "127.0.0.1"
+    http_rate: int = Field(default=200, ge=1, le=1_000_000)
+    http_body_limit: int = Field(default=4 * 1024 * 1024, ge=1_024, le=64 * 1024 * 1024)
+    jwt_jwks_uri: str = ""
+    jwt_public_key: str = ""
+    jwt_issuer: str = ""
+    jwt_audience: str = ""
+    jwt_algorithm: str = "RS256"
+    jwt_team_claim: str = ""
+    jwt_agent_claim: str = "sub"
+    jwt_admin_scope: str = "vlk2:admin"
 
     @field_validator("store")
     @classmethod

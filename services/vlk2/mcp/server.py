@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import mcp_types as types
@@ -64,26 +64,37 @@ class _PlainErrors(Middleware):
             raise _refusal(f"{context.message.name}: {'; '.join(faults)}") from None
 
 
-def build(remember: Remember, workspace: str, *, auth: Any = None) -> FastMCP:
-    """The server over the memory that `remember` answers for each call. `workspace` is the folder whose git
-    state is kept with what is recorded."""
+Surroundings = Callable[[], tuple[str, str]]
+"""What lies around a call on disk: git's stamps as JSON, and the package root."""
+
+
+def surroundings_of(workspace: str) -> Surroundings:
+    """Those of a folder, looked at anew at each call."""
+    return lambda: (stamps(workspace), package_root(workspace))
+
+
+def build(
+    remember: Remember, around: Surroundings, *, auth: Any = None, middleware: Sequence[Middleware] = ()
+) -> FastMCP:
+    """The server over the memory that `remember` answers for each call. What `around` tells is kept with what
+    is recorded."""
     server: FastMCP = FastMCP(
         "vlk2",
         version=__version__,
         instructions=INSTRUCTIONS,
-        middleware=[_PlainErrors()],
+        middleware=[*middleware, _PlainErrors()],
         strict_input_validation=True,
         mask_error_details=True,
         on_duplicate="error",
         auth=auth,
     )
-    for tool in _tools(remember, workspace):
+    for tool in _tools(remember, around):
         server.add_tool(tool)
     _resources(server, remember)
     return server
 
 
-def _tools(remember: Remember, workspace: str) -> list[FunctionTool]:
+def _tools(remember: Remember, around: Surroundings) -> list[FunctionTool]:
     def record_state(
         raw_log: Annotated[str, Field(description="what the tool printed")],
         file_context: Annotated[str, Field(description="file it is about")] = "",
@@ -93,6 +104,7 @@ def _tools(remember: Remember, workspace: str) -> list[FunctionTool]:
         outcome: Literal["auto", "failure", "success", "unknown"] = "auto",
     ) -> ToolResult:
         call = call_of(tool_payload)
+        stamped, root = around()
         event = Event(
             EventKind.RESULT,
             tool=call.tool,
@@ -106,8 +118,8 @@ def _tools(remember: Remember, workspace: str) -> list[FunctionTool]:
         done = remember().record(
             event,
             outcome=None if outcome == "auto" else Outcome(outcome),
-            stamps=stamps(workspace) if workspace else "{}",
-            root=package_root(workspace) if workspace else "",
+            stamps=stamped,
+            root=root,
         )
         return _answer(
             done.text,
@@ -330,7 +342,7 @@ def serve_stdio() -> None:
     settings = load()
     root = workspace(os.environ, os.getcwd())  # noqa: PTH109
     memory = Memory(settings, owner_of(settings, os.environ, root))
-    server = build(lambda: memory, root)
+    server = build(lambda: memory, surroundings_of(root))
     cycle = None if settings.broker else CycleThread(memory)
     if cycle:
         cycle.start()

@@ -77,12 +77,17 @@ def claim() -> Wire:
     """
     global _claimed
     if _claimed is None:
-        os.environ.update(_FASTMCP_ENVIRONMENT)
-        for name, value in _FASTMCP_DEFAULTS.items():
-            os.environ.setdefault(name, value)
+        quiet()
         _claimed = Wire(_take(0), _take(1))
         gc.disable()
     return _claimed
+
+
+def quiet() -> None:
+    """Set FastMCP's environment; it reads it when it is first imported."""
+    os.environ.update(_FASTMCP_ENVIRONMENT)
+    for name, value in _FASTMCP_DEFAULTS.items():
+        os.environ.setdefault(name, value)
 
 
 def _take(fd: int) -> int:

@@ -1,0 +1,199 @@
+"""What every HTTP request passes first: size, rate, and a note of what was refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+import anyio
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from vlk2.mcp.caller import Caller, header
+from vlk2.mcp.metrics import Metrics
+from vlk2.mcp.refusals import Refusals
+
+BURST_SECONDS = 5
+"""How many seconds' worth of calls may come at once."""
+FAILED_RATE = 10.0
+"""Requests a second with a bad token, or none, that one address may go on making."""
+BODY_SECONDS = 30.0
+OPEN_PATHS = ("/healthz", "/readyz", "/metrics")
+_REFUSALS = {
+    401: "refused.token",
+    403: "refused.forbidden",
+    413: "refused.size",
+    421: "refused.host",
+    429: "refused.rate",
+}
+
+
+class Buckets:
+    """A token bucket for each key: `rate` a second, `rate * BURST_SECONDS` at once; only the newest keys are kept."""
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic, most: int = 20_000) -> None:
+        self._rate = rate
+        self._burst = rate * BURST_SECONDS
+        self._clock = clock
+        self._most = most
+        self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str, *, cost: float = 1.0) -> float:
+        """0.0 where there is room (and takes it), else the seconds until there is."""
+        left = self._left(key)
+        if left < cost:
+            return (cost - left) / self._rate
+        self._held[key] = (left - cost, self._clock())
+        return 0.0
+
+    def empty(self, key: str) -> float:
+        """As `take`, without taking."""
+        left = self._left(key)
+        return 0.0 if left >= 1.0 else (1.0 - left) / self._rate
+
+    def _left(self, key: str) -> float:
+        now = self._clock()
+        left, at = self._held.get(key, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        self._held[key] = (left, now)
+        self._held.move_to_end(key)
+        while len(self._held) > self._most:
+            self._held.popitem(last=False)
+        return left
+
+
+class Gate:
+    """The outermost application. A body is read whole before anything looks at it, up to `body_limit` bytes, so
+    that nothing behind this point ever holds a larger one."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        body_limit: int,
+        rate: float,
+        metrics: Metrics,
+        refusals: Refusals,
+        caller: Callable[[AsgiScope], Caller | None],
+    ) -> None:
+        self._app = app
+        self._body_limit = body_limit
+        self._buckets = Buckets(rate)
+        self._failed = Buckets(FAILED_RATE)
+        self._metrics = metrics
+        self._refusals = refusals
+        self._caller = caller
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._pass(scope, receive, noting)
+        finally:
+            self._metrics.request(scope["path"], status or 500, time.monotonic() - began)
+            if status in _REFUSALS:
+                self._refused(scope, status)
+
+    async def _pass(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        authorization = header(scope, "authorization")
+        peer = _peer(scope)
+        wait = self._failed.empty(peer)
+        if not wait:
+            key = hashlib.sha256(authorization.encode()).hexdigest()[:32] if authorization else peer
+            wait = self._buckets.take(key)
+        if wait:
+            await _say(send, 429, "too_many_requests", "Too many requests. Wait, then try again.", wait)
+            return
+        told = header(scope, "content-length")
+        if told.isdecimal() and int(told) > self._body_limit:
+            await self._too_large(send)
+            return
+        body = bytearray()
+        with anyio.move_on_after(BODY_SECONDS) as patience:
+            more = True
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return
+                body += message.get("body", b"")
+                if len(body) > self._body_limit:
+                    await self._too_large(send)
+                    return
+                more = message.get("more_body", False)
+        if patience.cancelled_caught:
+            await _say(send, 408, "timeout", "The request's body did not come in time.")
+            return
+        await self._app(scope, _replay(bytes(body), receive), send)
+
+    async def _too_large(self, send: Send) -> None:
+        await _say(
+            send,
+            413,
+            "too_large",
+            f"The request is larger than {self._body_limit} bytes. Send the head and the tail of a long log: of "
+            "more than 64 KiB nothing else is kept.",
+        )
+
+    def _refused(self, scope: AsgiScope, status: int) -> None:
+        act = _REFUSALS[status]
+        if status == 401:
+            self._failed.take(_peer(scope))
+        if status == 403 and header(scope, "origin") and scope.get("user") is None:
+            act = "refused.origin"
+        caller = self._caller(scope) if status != 401 else None
+        self._metrics.refused(act)
+        self._refusals.note(
+            act,
+            actor=caller.agent if caller else f"address {_peer(scope)}",
+            team=caller.team if caller else "",
+            subject=scope["path"][:100],
+            detail=_detail(scope, status),
+        )
+
+
+def _detail(scope: AsgiScope, status: int) -> str:
+    """What was wrong, as far as it may stand in an audit: a foreign host or origin, never a token."""
+    name = {421: "host", 403: "origin"}.get(status)
+    return f"{name} {header(scope, name)[:100]!r}" if name and header(scope, name) else ""
+
+
+def _peer(scope: AsgiScope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else "unknown"
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body once, then whatever the connection still has to say."""
+    given = False
+
+    async def replaying() -> Message:
+        nonlocal given
+        if not given:
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        return await receive()
+
+    return replaying
+
+
+async def _say(send: Send, status: int, error: str, message: str, retry_after: float = 0.0) -> None:
+    body = json.dumps({"error": error, "message": message}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if retry_after:
+        headers.append((b"retry-after", str(max(1, round(retry_after))).encode()))
+    if status in (408, 413):
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
