@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-import threading
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
@@ -64,6 +63,8 @@ class LoadingCounter:
     """
 
     def __init__(self) -> None:
+        import threading  # a hook counts bytes and needs none
+
         self._counter: ByteCounter | ExactCounter = ByteCounter()
         self._done = threading.Event()
         self._error: Exception | None = None
@@ -97,6 +98,8 @@ class LoadingCounter:
 
 def background() -> LoadingCounter:
     """Start loading the exact counter in a daemon thread and return the counter that answers meanwhile."""
+    import threading
+
     counter = LoadingCounter()
     threading.Thread(target=counter.load, name="vlk2-tokenizer", daemon=True).start()
     return counter

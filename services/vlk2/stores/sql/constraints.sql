@@ -7,11 +7,13 @@ VALUES (:entry, :count, :shown, :threshold, :first_at, :last_at, :marks, :expire
 -- name: add_evidence
 INSERT INTO evidence (anchor, entry) VALUES (:anchor, :entry) ON CONFLICT (anchor, entry) DO NOTHING
 
+-- The second condition on the state is that of the index on the live part: without it the order is taken from the
+-- whole timeline.
 -- name: constraints
 SELECT {entry},
        {anchor}
 FROM agent_timeline e JOIN anchors a ON a.entry = e.pk LEFT JOIN fingerprints f ON f.pk = e.fingerprint
-WHERE e.timeline = :timeline AND e.state = 'FUTURE'
+WHERE e.timeline = :timeline AND e.state = 'FUTURE' AND e.state IN ('PRESENT', 'FUTURE')
 ORDER BY e.seq DESC
 
 -- name: constraint
