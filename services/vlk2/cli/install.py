@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import sys
@@ -141,6 +142,7 @@ def _read(path: str) -> str | None:
         return None
 
 
+@functools.cache
 def _version(program: str) -> str:
     import shutil
     import subprocess

@@ -72,7 +72,7 @@ class _Draft:
 def installed(plan: Plan) -> tuple[int, int]:
     """How many of the plan's files hold what they should, and how many there are."""
     edits = plan.edits
-    return sum(_holds(edit) for edit in edits), len(edits)
+    return sum(holds(edit) for edit in edits), len(edits)
 
 
 def present(plan: Plan) -> bool:
@@ -177,7 +177,8 @@ def uninstall(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     return said
 
 
-def _holds(edit: Edit) -> bool:
+def holds(edit: Edit) -> bool:
+    """Whether the file holds what it should."""
     try:
         text = files.read(edit.path)
         return text is not None and edit.add(text) == text
