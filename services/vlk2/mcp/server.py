@@ -333,15 +333,19 @@ def _readable(function: Callable[..., str]) -> Callable[..., str]:
 
 def serve_stdio() -> None:
     """`vlk2 serve`: one owner's memory on stdin and stdout, with the cycle beside it."""
+    from vlk2 import seen
     from vlk2.bootstrap import owner_of
     from vlk2.cycle import CycleThread
     from vlk2.identity import workspace
     from vlk2.mcp.stdio import run_stdio
     from vlk2.settings import load
+    from vlk2.userfile import data_directory
 
     settings = load()
     root = workspace(os.environ, os.getcwd())  # noqa: PTH109
     memory = Memory(settings, owner_of(settings, os.environ, root))
+    # For `vlk2 doctor`: hook and server must be of one store.
+    seen.note(data_directory(os.environ), "server", "start", settings.store, memory.clock())
     server = build(lambda: memory, surroundings_of(root))
     cycle = None if settings.broker else CycleThread(memory)
     if cycle:
