@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import logging
+import signal
 import socket
 import sys
 import time
@@ -300,6 +301,8 @@ def serve_http(host: str, port: int) -> None:
     server.start()
     if cycle:
         cycle.start()
+    # uvicorn ends gracefully and then raises the signal once more: it must not skip what is still to be written.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         uvicorn.Server(config).run(sockets=[wire])
     finally:
