@@ -13,6 +13,7 @@ from vlk2.domain.identical import Identical, identical
 from vlk2.domain.moments import MINUTE
 from vlk2.domain.observation import Act, Diagnosis, Outcome
 from vlk2.domain.refusal import AboutToRun, Advise, Enforce, Refuse, decide, shown_at
+from vlk2.domain.said import Hold, Said, Silence, Tell
 from vlk2.domain.seeing import see
 from vlk2.domain.speaking import (
     after_result,
@@ -58,28 +59,6 @@ class Manner:
         return self.mute or self.enforce is Enforce.OFF
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """Nothing is to be said."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tell:
-    """The text is to be put in front of the agent."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """The call is not to be run, for the reason that `text` gives."""
-
-    text: str
-
-
-Answer = Silence | Tell | Hold
-
-
 def hear(
     store: Store,
     owner: Owner,
@@ -92,7 +71,7 @@ def hear(
     now: int,
     mint: Mint,
     counter: TokenCounter,
-) -> Answer:
+) -> Said:
     """Hears `event` in one transaction. `ready` is its masked form, which a RESULT needs (one without is only
     noted as ended). A second report of one call changes nothing and says nothing."""
     at = min(event.at or now, now)
@@ -146,7 +125,7 @@ class _Hearer:
 
     # the kinds of event ------------------------------------------------------------------------------
 
-    def result(self, event: Event, ready: Ready | None, mint: Mint, counter: TokenCounter) -> Answer:
+    def result(self, event: Event, ready: Ready | None, mint: Mint, counter: TokenCounter) -> Said:
         batch = self._timeline.end_call(self.run, self._use(event), self._at)
         if ready is None or event.interrupted:
             return Silence()
@@ -170,7 +149,7 @@ class _Hearer:
             self._timeline.add_stamp(done.seen.seq, self._digest(self._around.files(ready.event.text)))
         return self._after(done)
 
-    def call(self, event: Event) -> Answer:
+    def call(self, event: Event) -> Said:
         self._timeline.start_call(self.run, self._use(event), self._at, together=TOGETHER)
         if self._manner.silent:
             return Silence()
@@ -194,7 +173,7 @@ class _Hearer:
             return self._about(event, about.call, facts)
         return self._advise(near[0], about.call, failures=0, again=False)
 
-    def late(self) -> Answer:
+    def late(self) -> Said:
         """What was due with an earlier event that took no words."""
         if self._manner.silent or self._manner.observe or not self._manner.speaks:
             return Silence()
@@ -209,7 +188,7 @@ class _Hearer:
                 return self._say(after_result(constraint, self._now, self._around.stamps()))
         return Silence()
 
-    def start(self, *, afresh: bool) -> Answer:
+    def start(self, *, afresh: bool) -> Said:
         if self._manner.silent:
             return Silence()
         told = self._told()
@@ -222,7 +201,7 @@ class _Hearer:
 
     # parts -------------------------------------------------------------------------------------------
 
-    def _after(self, done: Recorded) -> Answer:
+    def _after(self, done: Recorded) -> Said:
         """The constraint that holds the failure, where this run has not been told of it at half its count. Where
         the client takes no word before a call, the one that was due before this call."""
         constraint = done.constraint
@@ -250,7 +229,7 @@ class _Hearer:
             before_call(constraint, self._now, self._around.stamps(), failures=facts.failures, told=True)
         )
 
-    def _about(self, event: Event, call: str, facts: Identical) -> Answer:
+    def _about(self, event: Event, call: str, facts: Identical) -> Said:
         """Rule 7 on a call that has failed under a live constraint."""
         constraint = facts.constraint
         passed = self._timeline.refusals(constraint, call, said=not self._manner.observe)
@@ -297,7 +276,7 @@ class _Hearer:
             return self._advise(constraint, call, failures=facts.failures, again=True)
         return Silence()
 
-    def _advise(self, constraint: Constraint, call: str, *, failures: int, again: bool) -> Answer:
+    def _advise(self, constraint: Constraint, call: str, *, failures: int, again: bool) -> Said:
         """A word before the call: the constraint where this run was not told of it; else, where the very call
         failed (`again`), that it is about to be repeated, once at each doubled count."""
         if not self._manner.advises:
@@ -347,7 +326,7 @@ class _Hearer:
             self.run, constraint, kind, count, call, said=not self._manner.observe, at=self._at
         )
 
-    def _say(self, text: str) -> Answer:
+    def _say(self, text: str) -> Said:
         return Silence() if self._manner.observe else Tell(text)
 
     def _use(self, event: Event) -> str:

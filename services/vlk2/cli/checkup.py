@@ -257,7 +257,7 @@ def _spool(directory: str) -> Check:
 
 def _voice(environ: Mapping[str, str], directory: str) -> list[Check]:
     """Why nothing may be said now, where it is so."""
-    from vlk2.hook import paused
+    from vlk2.pausing import paused
 
     try:
         settings = hook_settings(environ)

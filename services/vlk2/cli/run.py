@@ -67,15 +67,16 @@ def words_of(command: Sequence[str]) -> str:
 def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
     """Records the run; answers what is to be said, "" where nothing."""
     from vlk2 import spool
-    from vlk2.app.hear import Manner, Tell, hear
+    from vlk2.app.hear import Manner, hear
     from vlk2.app.record import Terms, prepare
+    from vlk2.around import Around
     from vlk2.bootstrap import mint, now, open_store
-    from vlk2.clients.hooked import Heard
     from vlk2.domain.event import Event, EventKind
     from vlk2.domain.refusal import Enforce
+    from vlk2.domain.said import Tell
     from vlk2.errors import Vlk2Error
     from vlk2.frozen import replace
-    from vlk2.hook import Around, paused
+    from vlk2.pausing import paused
     from vlk2.ports import Owner
     from vlk2.redaction import mask
     from vlk2.tokens import ByteCounter
@@ -83,7 +84,7 @@ def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
 
     settings = hook_settings(os.environ)
     at = now()
-    around = Around(Heard("run", [], cwd=os.getcwd()), os.environ)  # noqa: PTH109
+    around = Around(os.getcwd())  # noqa: PTH109
     owner = Owner(settings.team, settings.agent, settings.project or around.project())
     line = words_of(command)
     event = Event(

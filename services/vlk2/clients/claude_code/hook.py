@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vlk2.app.hear import Answer
+    from vlk2.domain.said import Said
 
 SHELLS = ("Bash", "PowerShell")
 _OTHERS = ("PreCompact", "PostCompact", "Stop", "SubagentStart", "Notification", "PostToolBatch", "Setup")
@@ -97,9 +97,9 @@ def _exit_code(error: str) -> int | None:
     return int(word) if word != head and word.isdigit() else None
 
 
-def answer(payload: Mapping[str, object], said: Answer | None) -> str:
+def answer(payload: Mapping[str, object], said: Said | None) -> str:
     """What goes to stdout: additional context where this event takes it, a denial before a call."""
-    from vlk2.app.hear import Hold, Tell
+    from vlk2.domain.said import Hold, Tell
 
     name = text_at(payload, "hook_event_name")
     match said:

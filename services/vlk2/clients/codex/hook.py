@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vlk2.app.hear import Answer
+    from vlk2.domain.said import Said
 
 SHELL = "Bash"
 _SHELL_CALLS = ("exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec")
@@ -318,9 +318,9 @@ def _line(arguments: str) -> str:
     return ""
 
 
-def answer(payload: Mapping[str, object], said: Answer | None) -> str:
+def answer(payload: Mapping[str, object], said: Said | None) -> str:
     """What goes to stdout: documented keys only, since Codex takes any other for a failure of the hook."""
-    from vlk2.app.hear import Hold, Tell
+    from vlk2.domain.said import Hold, Tell
 
     name = text_at(payload, "hook_event_name")
     match said:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vlk2.app.hear import Answer
+    from vlk2.domain.said import Said
 
 SHELL = "Shell"
 _OTHERS = (
@@ -115,9 +115,9 @@ def _output(output: object) -> tuple[str, int | None]:
     return plain(output), None
 
 
-def answer(payload: Mapping[str, object], said: Answer | None) -> str:
+def answer(payload: Mapping[str, object], said: Said | None) -> str:
     """What goes to stdout: a denial before a tool, additional context after one and at a session's start."""
-    from vlk2.app.hear import Hold, Tell
+    from vlk2.domain.said import Hold, Tell
 
     name = text_at(payload, "hook_event_name")
     match said:

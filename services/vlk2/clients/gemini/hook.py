@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vlk2.app.hear import Answer
+    from vlk2.domain.said import Said
 
 SHELL = "run_shell_command"
 _OTHERS = ("AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection", "Notification", "PreCompress")
@@ -108,9 +108,9 @@ def _output(text: str) -> tuple[str, int | None, bool]:
     return ("" if body == "(empty)" else body), exit_code, False
 
 
-def answer(payload: Mapping[str, object], said: Answer | None) -> str:
+def answer(payload: Mapping[str, object], said: Said | None) -> str:
     """What goes to stdout: a denial before a tool, additional context where this event takes it."""
-    from vlk2.app.hear import Hold, Tell
+    from vlk2.domain.said import Hold, Tell
 
     name = text_at(payload, "hook_event_name")
     match said:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vlk2.app.hear import Answer
+    from vlk2.domain.said import Said
 
 SHELL = "terminal"
 _FRAMES = {
@@ -99,9 +99,9 @@ def _verdict(payload: Mapping[str, object]) -> tuple[str, bool | None, int | Non
     return text or plain(result), failed, None, interrupted
 
 
-def answer(payload: Mapping[str, object], said: Answer | None) -> str:
+def answer(payload: Mapping[str, object], said: Said | None) -> str:
     """What goes to stdout, for the plugin to pass on."""
-    from vlk2.app.hear import Hold, Tell
+    from vlk2.domain.said import Hold, Tell
 
     match said:
         case Hold(text):

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vlk2.app.hear import Answer
+    from vlk2.domain.said import Said
 
 SHELLS = ("bash", "shell")
 _FRAMES = {
@@ -78,9 +78,9 @@ def _call(name: str, payload: Mapping[str, object], session: str) -> Event:
     )
 
 
-def answer(payload: Mapping[str, object], said: Answer | None) -> str:
+def answer(payload: Mapping[str, object], said: Said | None) -> str:
     """What goes to stdout, for the plugin to pass on."""
-    from vlk2.app.hear import Hold, Tell
+    from vlk2.domain.said import Hold, Tell
 
     match said:
         case Hold(text):
