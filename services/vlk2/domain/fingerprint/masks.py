@@ -11,6 +11,8 @@ from functools import cache
 from typing import NamedTuple
 
 MESSAGE_LIMIT = 2_000
+_ROUNDS = 8
+_QUOTES = "'\"`‘“«"
 
 
 class Masked(NamedTuple):
@@ -35,41 +37,45 @@ _KEEP = (
     r"|HTTP(?:/\d(?:\.\d)?)?|[Ee]rrno|[Ss]ignal|[Ee]rror\ code|return\ code)[:=]?[ ]?\d{1,5}\b)"
 )
 _VOLATILE: tuple[tuple[str, str], ...] = (
-    ("url", r"(?<![A-Za-z0-9])[a-zA-Z][a-zA-Z0-9+.-]{1,15}://[^\s'\"`<>()\[\]{}]+"),
-    ("email", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"),
-    ("uuid", r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?![0-9A-Za-z])"),
+    ("url", r"(?<![A-Za-z0-9>])[a-zA-Z][a-zA-Z0-9+.-]{1,15}://[^\s'\"`<>()\[\]{}]+"),
+    ("email", r"(?<![\w.+>-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"),
+    ("uuid", r"(?<![0-9A-Za-z>])[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?![0-9A-Za-z<])"),
     (
         "time",
-        r"(?<![0-9A-Za-z])\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d{2,4}(?::\d{2,4}(?:[.,]\d{1,9})?)?(?:\ ?(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?)?(?![0-9A-Za-z])"
-        r"|(?<![0-9A-Za-z:])\d{1,2}:\d{2,4}:\d{2,4}(?:[.,]\d{1,9})?(?![0-9A-Za-z:])"
-        r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ (?:\d{1,2}\ )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ \d:,]{4,30}(?:[A-Z]{3,4})?",
+        r"(?<![0-9A-Za-z>])\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d{2,4}(?::\d{2,4}(?:[.,]\d{1,9})?)?(?:\ ?(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?)?(?![0-9A-Za-z<])"
+        r"|(?<![0-9A-Za-z:>])\d{1,2}:\d{2,4}:\d{2,4}(?:[.,]\d{1,9})?(?![0-9A-Za-z:<])"
+        r"|(?<![\w>])(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ (?:\d{1,2}\ )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ \d:,]{4,30}(?:[A-Z]{3,4})?",
     ),
-    ("ip", r"(?<![0-9A-Za-z.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![0-9A-Za-z])"),
-    ("mac", r"(?<![0-9A-Za-z:])[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5,7}(?![0-9A-Za-z:])"),
-    ("address", r"(?<![0-9A-Za-z])0[xX][0-9a-fA-F]+(?![0-9A-Za-z])"),
-    ("port", r"\b(?:localhost|[a-z][\w-]{0,62}(?:\.[\w-]{1,63}){1,6}):\d{2,5}(?![\d:])"),
+    ("ip", r"(?<![0-9A-Za-z.>])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![0-9A-Za-z<])"),
+    ("mac", r"(?<![0-9A-Za-z:>])[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5,7}(?![0-9A-Za-z:<])"),
+    ("address", r"(?<![0-9A-Za-z>])0[xX][0-9a-fA-F]+(?![0-9A-Za-z<])"),
+    ("port", r"(?<![\w>])(?:localhost|[a-z][\w-]{0,62}(?:\.[\w-]{1,63}){1,6}):\d{2,5}(?![\d:<])"),
     (
         "path",
-        r"(?<![\w./\\@~$:-])(?:[A-Za-z]:(?=[\\/])|~|\$[A-Z]{1,20}|\.{1,2}(?=[\\/]))?"
+        r"(?<![\w./\\@~$:>-])(?:[A-Za-z]:(?=[\\/])|~|\$[A-Z]{1,20}|\.{1,2}(?=[\\/]))?"
         r"(?:[\\/][\w.@+~%$#=-]+)+[\\/]?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))?"
-        r"|(?<![\w./\\@~$:-])[\w.@+~-]+(?:[\\/][\w.@+~%$#=-]+)+\.[A-Za-z]\w{0,7}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))?",
+        r"|(?<![\w./\\@~$:>-])[\w.@+~-]+(?:[\\/][\w.@+~%$#=-]+)+\.[A-Za-z]\w{0,7}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))?",
     ),
     (
         "hash",
-        r"(?<![0-9A-Za-z])(?:sha(?:1|256|512)[:-])?(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,128}(?![0-9A-Za-z])",
+        r"(?<![0-9A-Za-z>])(?:sha(?:1|256|512)[:-])?(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,128}(?![0-9A-Za-z<])",
     ),
-    ("hexrun", r"(?<![0-9A-Za-z])(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{8,128}(?![0-9A-Za-z])"),
+    ("hexrun", r"(?<![0-9A-Za-z>])(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{8,128}(?![0-9A-Za-z<])"),
     (
         "measure",
-        r"(?<![0-9A-Za-z])\d[\d.,]*\ ?(?:ns|us|µs|μs|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?"
-        r"|[KMGT]i?B|[kKMG]b|bytes?|B|%)(?![0-9A-Za-z])",
+        r"(?<![0-9A-Za-z>])\d[\d.,]*\ ?(?:ns|us|µs|μs|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?"
+        r"|[KMGT]i?B|[kKMG]b|bytes?|B|%)(?![0-9A-Za-z<])",
     ),
-    ("file", r"(?<![\w./\\@~$-])[\w.@+~-]{1,80}\.[A-Za-z]\w{0,7}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))(?![\w])"),
-    ("number", r"(?<![0-9A-Za-z.])[-+]?\d[\d_]*(?:[.,:]\d+)*(?![0-9A-Za-z])"),
+    (
+        "file",
+        r"(?<![\w./\\@~$>-])[\w.@+~-]{1,80}\.[A-Za-z]\w{0,7}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))(?![\w<])",
+    ),
+    ("number", r"(?<![0-9A-Za-z.>])[-+]?\d[\d_]*(?:[.,:]\d+)*(?![0-9A-Za-z<])"),
 )
 _QUOTED = (
+    # an apostrophe inside a word opens nothing, nor does one beside what is masked already
     r"(?P<quoted>``[^`\n]*``|`[^`'\n]*[`']|‘[^‘’\n]*’|“[^“”\n]*”|«[^«»\n]*»"
-    r"|(?<![\w'])'(?:[^'\\\n]|\\.)*'(?!\w)|(?<![\w\"])\"(?:[^\"\\\n]|\\.)*\"(?!\w)|`[^`'\n]{60,}$)"
+    r"|(?<![\w'>])'(?:[^'\\\n]|\\.)*'(?![\w<])|(?<![\w\">])\"(?:[^\"\\\n]|\\.)*\"(?![\w<])|`[^`'\n]{60,}$)"
 )
 
 
@@ -81,6 +87,22 @@ def _volatile() -> re.Pattern[str]:
 @cache
 def _message() -> re.Pattern[str]:
     return re.compile("|".join([_KEEP, _QUOTED, *(f"(?P<{name}>{pattern})" for name, pattern in _VOLATILE)]))
+
+
+@cache
+def _quotes() -> re.Pattern[str]:
+    return re.compile(_QUOTED)
+
+
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+
+
+def _volatile_at_all(text: str) -> bool:
+    """Whether any mask but that of quotes can find something: each needs a digit, a separator or an `@`.
+
+    Most messages of compilers have none, and a hook then never compiles the large pattern.
+    """
+    return "/" in text or "\\" in text or "@" in text or len(text.translate(_NO_DIGITS)) != len(text)
 
 
 @cache
@@ -123,7 +145,7 @@ def symbol(text: str) -> str:
             return found[0]
         return place(found[0]) if kind in ("path", "file") else f"<{kind}>"
 
-    if not text.isidentifier():
+    if _volatile_at_all(text):
         text = _volatile().sub(put, text)
     return _spaces().sub(" ", text)
 
@@ -162,7 +184,13 @@ def template(message: str, *, explain: bool = False) -> Template:
             masked.append(Masked(kind, original, replacement))
         return replacement
 
-    text = _message().sub(put, message)
+    text = message
+    for _ in range(_ROUNDS):
+        pattern = _message() if _volatile_at_all(text) else _quotes()
+        before, text = text, pattern.sub(put, text)
+        # a quote that had no partner may have found one among the masks; without quotes one round is all
+        if text == before or not any(mark in text for mark in _QUOTES):
+            break
     text = _spaces().sub(" ", text).strip()
     if "> " in text or ">," in text:
         text = _list_of_masks().sub(r"\1", text)

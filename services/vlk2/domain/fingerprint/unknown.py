@@ -75,7 +75,7 @@ def _quoted_value() -> re.Pattern[str]:
 
 @cache
 def _assigned() -> re.Pattern[str]:
-    return re.compile(r"(?<=[\w\])\"'-])=(?!=)(?:\"[^\"]*\"|'[^']*'|[^\s,;()\[\]{}]+)")
+    return re.compile(r"(?<=[\w\])\"'-])=(?!=)(?:\"[^\"]*\"|'[^']*'|[^\s,;()\[\]{}])[^\s,;()\[\]{}]*")
 
 
 def _piece(found: re.Match[str]) -> str:
@@ -116,7 +116,7 @@ def _token(token: str) -> str:
         before, behind = simple.groups()
         return _tidy(before + MASK + behind) if before or behind else MASK
     key, equals, value = token.partition("=")
-    if equals and value and key.isidentifier() and value.isalnum():
+    if equals and key.isalpha() and value.isalnum():
         return key + "=" + MASK
     bare = token.rstrip(",.;:!?")
     if bare.isalpha():
@@ -125,15 +125,23 @@ def _token(token: str) -> str:
         token = _assigned().sub("=" + MASK, token)
         if token.endswith("=" + MASK) or MASK in token:
             head, mark, tail = token.partition("=" + MASK)
-            return _pieces().sub(_piece, head) + mark + (_token(tail) if tail else "")
+            return _tidy(_pieces().sub(_piece, head) + mark + (_token(tail) if tail else ""))
     if "://" in token:
         return MASK
     return _tidy(_pieces().sub(_piece, token))
 
 
+def _joined(token: str) -> str:
+    """One mask where masks touch."""
+    while MASK + MASK in token:
+        token = token.replace(MASK + MASK, MASK)
+    return token
+
+
 def _tidy(token: str) -> str:
     """One mask for a token that is nothing but masks and what joins them: an address with its port, `<1`."""
     if MASK in token:
+        token = _joined(token)
         rest = token.replace(MASK, "").strip(":,;.<>|#*-")
         if not rest:
             return MASK + ("," if token.endswith(",") else "")
@@ -209,7 +217,7 @@ def template(line: str, *, explain: bool = False) -> Template:
                     title.append(word)
         elif word.isdigit():
             watch = False
-            now = word if _code(before, word) else MASK
+            now = word if put == before and _code(before, word) else MASK
         elif word.isalnum():
             watch = False
             now = MASK
@@ -222,7 +230,7 @@ def template(line: str, *, explain: bool = False) -> Template:
             ):
                 now = MASK_COMMA if now[-1] == "," else MASK
             elif put == MASK and (unit := now.rstrip(",.;:)")) in _UNITS:
-                out[-1] += now[len(unit) :]
+                out[-1] = put = MASK_COMMA if now[len(unit) :].startswith(",") else MASK
                 before = word
                 continue
             watch = word[-1] in ":="
