@@ -100,7 +100,7 @@ ON CONFLICT (anchor) DO UPDATE SET at = excluded.at, kind = excluded.kind, diff 
 SELECT at, kind, diff FROM fixes WHERE anchor = :anchor
 
 -- name: blank_fixes
-DELETE FROM fixes WHERE anchor = :entry OR anchor IN (SELECT anchor FROM evidence WHERE entry = :entry)
+DELETE FROM fixes WHERE anchor IN (SELECT pk FROM agent_timeline WHERE pk = :entry UNION SELECT anchor FROM evidence WHERE entry = :entry)
 
 -- name: blank_endings
 UPDATE anchors SET ended = NULL, before = NULL WHERE entry IN (SELECT anchor FROM evidence WHERE entry = :entry)

@@ -85,8 +85,8 @@ UPDATE observations SET tool = '', place = '', fingerprint = NULL, failing = NUL
 -- What an agent wrote about the entry, and about archived constraints on it; why it was forgotten stays.
 -- name: blank_details
 UPDATE transitions SET detail = '' WHERE detail <> '' AND to_state <> 'PURGED'
-  AND (entry = :entry OR entry IN (SELECT v.anchor FROM evidence v JOIN agent_timeline c ON c.pk = v.anchor
-                                   WHERE v.entry = :entry AND c.state = 'PAST'))
+  AND entry IN (SELECT pk FROM agent_timeline WHERE pk = :entry
+                UNION SELECT v.anchor FROM evidence v JOIN agent_timeline c ON c.pk = v.anchor WHERE v.entry = :entry AND c.state = 'PAST')
 
 -- name: add_tombstone
 INSERT INTO tombstones (entry, timeline, digest, signature, reason, at) VALUES (:entry, :timeline, :digest, :signature, :reason, :at)

@@ -36,6 +36,7 @@ CREATE TABLE agent_tokens (
   revoked_at   BIGINT,
   last_used_at BIGINT
 );
+CREATE INDEX agent_tokens_agent ON agent_tokens (agent);
 
 -- Append-only: every administrative act and every refusal, in names and never in keys, so that it outlives both.
 CREATE TABLE audit (

@@ -35,6 +35,7 @@ CREATE TABLE agent_tokens (
   revoked_at   INTEGER,
   last_used_at INTEGER
 );
+CREATE INDEX agent_tokens_agent ON agent_tokens (agent);
 
 -- Append-only: every administrative act and every refusal, in names and never in keys, so that it outlives both.
 CREATE TABLE audit (
