@@ -24,9 +24,11 @@ def test_the_inspector_lists_seven_tools_with_annotations_and_output_schemas(
         pytest.skip("npm is not installed")
     assert npm, "npm is not installed"
     done = subprocess.run(
-        [npm, "exec", "--yes", f"--package={INSPECTOR}", "--", "mcp-inspector", "--cli"]
-        + [str(Path(sys.executable).parent / "vlk2"), "serve", "--method", "tools/list"]
-        + ["-e", f"VLK2_STORE=sqlite:///{tmp_path}/memory.db"],
+        [
+            *(npm, "exec", "--yes", f"--package={INSPECTOR}", "--", "mcp-inspector", "--cli"),
+            *(str(Path(sys.executable).parent / "vlk2"), "serve", "--method", "tools/list"),
+            *("-e", f"VLK2_STORE=sqlite:///{tmp_path}/memory.db"),
+        ],
         capture_output=True,
         text=True,
         cwd=tmp_path,

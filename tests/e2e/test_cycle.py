@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
 
@@ -62,6 +63,4 @@ def test_of_three_servers_on_one_file_exactly_one_runs_each_cycle(tmp_path: Path
             time.sleep(0.15)
         assert _until(lambda: rows(tmp_path, "SELECT COUNT(*) FROM cycles")[0][0] >= 3, 10)
     started = [row[0] for row in rows(tmp_path, "SELECT started_at FROM cycles ORDER BY started_at")]
-    assert all(later - earlier > 700_000 for earlier, later in zip(started, started[1:], strict=False)), (
-        started
-    )
+    assert all(later - earlier > 700_000 for earlier, later in itertools.pairwise(started)), started
