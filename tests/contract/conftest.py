@@ -72,6 +72,20 @@ class Backend:
         with psycopg.connect(self.address) as connection:
             return connection.execute(query).fetchall()  # type: ignore[arg-type]
 
+    def execute(self, statement: str) -> None:
+        """What another program, or a later version, might have written."""
+        if self.kind == "sqlite":
+            import sqlite3
+
+            connection = sqlite3.connect(self.address.removeprefix("sqlite://"), isolation_level=None)
+            connection.execute(statement)
+            connection.close()
+            return
+        import psycopg
+
+        with psycopg.connect(self.address) as connection:
+            connection.execute(statement)  # type: ignore[arg-type]
+
     def holds(self, needle: str) -> bool:
         """Whether the text is anywhere in what the store keeps on disk or in its tables."""
         if self.kind == "sqlite":
