@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vlk2.app.pin import Pinned
     from vlk2.app.recall import Recalled
     from vlk2.app.record import Recorded
+    from vlk2.app.report import Report
     from vlk2.app.revoke import Revoked
     from vlk2.app.show import Status, Story
     from vlk2.app.time_travel import Travelled
@@ -124,14 +125,6 @@ class Memory:
             self.settings, owner, counter=self.counter, mask=self.mask, clock=self.clock, actor=actor
         )
         mine._store = self.store
-        return mine
-
-    def of(self, owner: Owner, actor: str) -> Memory:
-        """The memory of another owner over the same store, tokenizer and masking."""
-        mine = Memory(
-            self.settings, owner, counter=self.counter, mask=self.mask, clock=self.clock, actor=actor
-        )
-        mine._store = self.store  # noqa: SLF001
         return mine
 
     def close(self) -> None:
@@ -259,6 +252,13 @@ class Memory:
         from vlk2.app.show import status
 
         return status(self.store, self.owner, now=self.clock())
+
+    def report(self, age: int = 0) -> Report:
+        """The words of the last `age` microseconds (0: all) in hindsight."""
+        from vlk2.app.report import report
+
+        at = self.clock()
+        return report(self.store, self.owner, since=at - age if age else 0, now=at)
 
     def run_cycle(self) -> list[Done] | None:
         """One tick of the cycle over every timeline that is due; None where another process has this tick."""

@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "install": ("install", "Add hooks and MCP server to coding agents."),
     "uninstall": ("install", "Take hooks and MCP server out of coding agents again."),
     "doctor": ("doctor", "Check that it works, and say what to do where it does not."),
+    "report": ("report", "Tell what was said or would have been, and where it was wrong."),
     "run": ("run", "Run a command and record how it went, for shells, CI and agents without hooks."),
     "pause": ("pause", "Record and say nothing for a while."),
     "resume": ("pause", "End a pause."),
