@@ -74,7 +74,6 @@ def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
     from vlk2.domain.event import Event, EventKind
     from vlk2.domain.refusal import Enforce
     from vlk2.domain.said import Tell
-    from vlk2.domain.said import Tell
     from vlk2.errors import Vlk2Error
     from vlk2.frozen import replace
     from vlk2.pausing import paused
