@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Protocol
@@ -407,9 +407,27 @@ class Timeline(Protocol):
         ...
 
     def same_content(self, content: int) -> list[Entry]: ...
-    def bury(self, entry: Entry, *, reason: str, at: int) -> None: ...
-    def blank(self, entry: Entry) -> None:
-        """Removes every word of the entry from it, its observation and the archived constraints on it."""
+    def bury(self, entry: Entry, *, reason: str, at: int, unnamed: bool = False) -> None:
+        """Leaves a tombstone: digest, signature (`unnamed`: its keyed digest alone), reason and date."""
+        ...
+
+    def blank(self, entry: Entry, *, facts: bool = True) -> None:
+        """Removes every word of the entry from it, its observation and the archived constraints on it; with
+        `facts` also what the team made of a failure behind which then nothing stands any more."""
+        ...
+
+    def to_erase(self, *, entry: str, whole: bool, match: str, contents: Collection[int]) -> list[Entry]:
+        """The entries of this timeline that still hold words and are to go: the one of that id, all, those that
+        hold the text, those of these contents; and what shares their texts or rests on them."""
+        ...
+
+    def scrub(self, *, whole: bool, match: str) -> None:
+        """Erases what is no entry's: places of successes, audit details, snapshots of files."""
+        ...
+
+    def sweep(self, contents: Sequence[int], *, match: str) -> int:
+        """Erases those contents that nobody holds any more, and fingerprints and facts of the team that hold the
+        text and that nothing stands behind; how many facts went."""
         ...
 
     def drop_content(self, content: int) -> None:

@@ -114,7 +114,7 @@ def _collect(timeline: Timeline, now: int) -> None:
     """Erases the texts of entries whose grace is over."""
     for entry in timeline.collectable(now - GRACE, MOST_AT_ONCE):
         content = entry.content
-        timeline.blank(entry)
+        timeline.blank(entry, facts=False)
         if (
             content is not None
             and not timeline.held_elsewhere(content)

@@ -126,7 +126,16 @@ def record(
     ready = prepare(event, mask, outcome)
     with store.write(owner, now) as timeline:
         return record_in(
-            timeline, ready, terms, now=now, mint=mint, counter=counter, digest=store.digest, stamps=stamps, root=root, files=masked(files, mask)
+            timeline,
+            ready,
+            terms,
+            now=now,
+            mint=mint,
+            counter=counter,
+            digest=store.digest,
+            stamps=stamps,
+            root=root,
+            files=masked(files, mask),
         )
 
 
@@ -230,7 +239,13 @@ class _Recorder:
         constraint, repeats = None, 0
         if window and window[-1].fingerprint:
             constraint = standing(window[-1], self._live())
-            verdict = decide(window, live=(), evidence=self._timeline.evidence, archived=lambda _: None, patience=self._patience)
+            verdict = decide(
+                window,
+                live=(),
+                evidence=self._timeline.evidence,
+                archived=lambda _: None,
+                patience=self._patience,
+            )
             repeats = verdict.repeats if isinstance(verdict, Met | Closed) else 0
         return self._answer(
             entry,
@@ -287,9 +302,7 @@ class _Recorder:
                 retired = tuple(c.entry.id for c in against if self._retire(c, ready.command, window))
                 if self._files and seen.command:
                     timeline.drop_snapshots([seen.command])
-                return self._answer(
-                    entry, ready, outcome=seen.outcome, repeats=0, retired=retired, seen=seen
-                )
+                return self._answer(entry, ready, outcome=seen.outcome, repeats=0, retired=retired, seen=seen)
             case Repeated(constraint, count, show):
                 raised = self._raise(
                     constraint, seen, entry, count, shown=count if show else constraint.shown

@@ -68,9 +68,15 @@ def _loop(constraint: Constraint, now: int) -> str:
         lines.append(
             f"It looks transient (service, network, access or disk): this note lapses {span(max(0, constraint.expires_at - now))} from now."
         )
-    lines.append("Do not retry it in the same way: nothing has changed the outcome so far.")
     if constraint.ended:
-        lines.append(_ended(constraint.ended))
+        lines.append(
+            f"Contradicted: {_how(constraint.ended)} ({_when(constraint.ended)}). It stays because it is pinned, "
+            "and refuses nothing."
+        )
+    else:
+        lines.append("Do not retry it in the same way: nothing has changed the outcome so far.")
+    if constraint.before:
+        lines.append(once_ended(constraint.before))
     lines.append(_revocation(entry.id))
     return "\n".join(lines)
 
@@ -104,10 +110,24 @@ def _tried(attempts: tuple[Attempt, ...]) -> list[str]:
     return lines
 
 
-def _ended(ended: str) -> str:
-    facts = json.loads(ended)
-    how = facts.get("how") or "a success of the same command"
-    return f"It once ended, {stamp(int(facts['at']))}, after {one_line(str(how), 120)}."
+def once_ended(ending: str) -> str:
+    """How an earlier constraint of the same failure had ended, in a sentence."""
+    facts = json.loads(ending)
+    kind = one_line(str(facts.get("kind") or ""), 20)
+    change = {
+        "": "",
+        "environment": " Nothing in the project had changed: it was the environment.",
+    }.get(kind, f" What had changed before: {kind}.")
+    fix = f" `vlk2 show-fix {one_line(str(facts['of']), 20)}` has the change." if facts.get("fix") else ""
+    return f"It once ended, {_when(ending)}: {_how(ending)}.{change}{fix}"
+
+
+def _when(ending: str) -> str:
+    return stamp(int(json.loads(ending)["at"]))
+
+
+def _how(ending: str) -> str:
+    return one_line(str(json.loads(ending).get("how") or "a success of the same command"), 160)
 
 
 def _revocation(entry_id: str) -> str:

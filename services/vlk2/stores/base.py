@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, LiteralString, Protocol
 
@@ -674,29 +674,101 @@ class SqlTimeline:
             entry_of(row) for row in self._run.all("entries_of_content", content=content, timeline=self.pk)
         ]
 
-    def bury(self, entry: Entry, *, reason: str, at: int) -> None:
-        """Leaves a tombstone: digest, signature, reason and date."""
+    def bury(self, entry: Entry, *, reason: str, at: int, unnamed: bool = False) -> None:
+        """Leaves a tombstone: digest, signature (`unnamed`: its digest alone), reason and date."""
         digest = self._run.one("content_digest", pk=entry.content) if entry.content is not None else None
+        signature = entry.fingerprint.signature if entry.fingerprint else ""
         self._run.run(
             "add_tombstone",
             entry=entry.id,
             timeline=self.pk,
             digest=digest[0] if digest else "",
-            signature=entry.fingerprint.signature if entry.fingerprint else "",
+            signature=self._digest(signature) if unnamed and signature else signature,
             reason=reason,
             at=at,
         )
 
-    def blank(self, entry: Entry) -> None:
-        """Removes from the entry, its observation and the archived constraints that cite it every word of it."""
+    def blank(self, entry: Entry, *, facts: bool = True) -> None:
+        """Removes from the entry, its observation and the archived constraints that cite it every word of it; with
+        `facts` also what the team made of a failure behind which then nothing stands any more."""
         self.erased = True
+        named = self._run.one("names_of", entry=entry.pk)
         self._run.run("blank_details", entry=entry.pk)
         self._run.run("blank_citations", entry=entry.pk)
         self._run.run("blank_endings", entry=entry.pk)
         self._run.run("blank_fixes", entry=entry.pk)
         self._run.run("blank_entry", pk=entry.pk)
-        self._run.run("blank_observation", timeline=self.pk, seq=entry.seq)
+        if entry.kind is Kind.LOG:  # a constraint has none of its own
+            self._run.run("blank_observation", timeline=self.pk, seq=entry.seq)
         self._run.run("drop_metadata", entry=entry.pk)
+        fingerprint, failing = named or (None, None)
+        if fingerprint is not None:
+            if entry.kind is Kind.LOG:
+                self._run.run("uncount_failure", timeline=self.pk, fingerprint=fingerprint)
+                self._run.run("drop_uncounted", timeline=self.pk, fingerprint=fingerprint)
+            self._release(fingerprint, facts=facts)
+        if failing is not None:
+            self._run.one("drop_failing", pk=failing)
+
+    def _release(self, fingerprint: int, *, facts: bool) -> int:
+        """Drops a fingerprint that nothing stands behind any more; how many facts went with it."""
+        if self._run.one("stands_behind", fingerprint=fingerprint):
+            return 0
+        gone = 0
+        if facts:
+            self._run.run("unname_constraints", fingerprint=fingerprint)
+            self._run.run("drop_facts_pending", fingerprint=fingerprint)
+            self._run.run("drop_facts_contradictions", fingerprint=fingerprint)
+            self._run.run("drop_facts_sources", fingerprint=fingerprint)
+            gone = self._run.run("drop_facts", fingerprint=fingerprint)
+        self._run.one("drop_fingerprint", pk=fingerprint)
+        return gone
+
+    def to_erase(self, *, entry: str, whole: bool, match: str, contents: Collection[int]) -> list[Entry]:
+        found: dict[int, Entry] = {}
+
+        def add(rows: Sequence[Any]) -> list[Entry]:
+            new = [one for row in rows if (one := entry_of(row)).pk not in found]
+            found.update({one.pk: one for one in new})
+            return new
+
+        if entry:
+            add(self._run.all("entry", id=entry, timeline=self.pk))
+        if whole:
+            add(self._run.all("entries_with_words", timeline=self.pk))
+        if match:
+            add(self._run.all("entries_that_hold", timeline=self.pk, needle=match, escaped=_escaped(match)))
+        held = set(contents) | {one.content for one in found.values() if one.content is not None}
+        for content in sorted(held):
+            add(self._run.all("entries_of_content", content=content, timeline=self.pk))
+        for one in list(found.values()):
+            add(self._run.all("resting_on", entry=one.pk))
+        return [one for one in found.values() if one.tokens > 0 or one.state is not State.PURGED]
+
+    def scrub(self, *, whole: bool, match: str) -> None:
+        """What is no entry's: places of successes, audit details, snapshots of files."""
+        self.erased = True
+        if whole:
+            self._run.run("blank_places", timeline=self.pk)
+            self._run.run("drop_all_snapshots", timeline=self.pk)
+        if match:
+            params = {"timeline": self.pk, "needle": match}
+            for name in ("blank_places_that_hold", "blank_details_that_hold", "drop_snapshots_that_hold"):
+                self._run.run(name, **params)
+            self._run.run("blank_graves_that_hold", **params)
+
+    def sweep(self, contents: Sequence[int], *, match: str) -> int:
+        self.erased = True
+        for content in contents:
+            if self._run.one("still_held", content=content) is None:
+                self.drop_content(content)
+        gone = 0
+        if match:
+            rows = self._run.all(
+                "fingerprints_that_hold", team=self._team, needle=match, escaped=_escaped(match)
+            )
+            gone = sum(self._release(row[0], facts=True) for row in rows)
+        return gone
 
     def drop_content(self, content: int) -> None:
         if self._run.has("erase_content"):
@@ -988,6 +1060,11 @@ class SqlTimeline:
         return [Contradiction(*row) for row in rows]
 
 
+def _escaped(text: str) -> str:
+    """The text as it stands inside a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
 class SqlStore:
     """The store port over a database's transactions; each kind of database says how it opens and ends them,
     and calls `_opened` with what `store_meta` holds once its schema is in place."""
@@ -1013,9 +1090,7 @@ class SqlStore:
         """Removes what the database still keeps of erased words outside its tables, after the commit."""
 
     def digest(self, text: str) -> str:
-        return blake2b(
-            text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16
-        ).hexdigest()
+        return blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).hexdigest()
 
     @contextlib.contextmanager
     def write(self, owner: Owner, now: int) -> Generator[Timeline]:

@@ -38,6 +38,25 @@ SELECT pk FROM fingerprints WHERE signature = :signature AND symbols = :symbols
 -- name: fingerprint_by_pk
 SELECT signature, symbols, language, type, specific, transient FROM fingerprints WHERE pk = :pk
 
+-- Written once and shared, so dropped only where nothing names them any more.
+-- name: drop_fingerprint [sqlite]
+DELETE FROM fingerprints WHERE pk = :pk
+  AND NOT EXISTS (SELECT 1 FROM failure_counts WHERE fingerprint = :pk)
+  AND NOT EXISTS (SELECT 1 FROM agent_timeline WHERE fingerprint = :pk AND kind <> 'log')
+  AND NOT EXISTS (SELECT 1 FROM semantic_facts WHERE fingerprint = :pk)
+  AND NOT EXISTS (SELECT 1 FROM fact_pending WHERE fingerprint = :pk)
+RETURNING pk
+
+-- name: drop_failing [sqlite]
+DELETE FROM failing_sets WHERE pk = :pk AND NOT EXISTS (SELECT 1 FROM observations WHERE failing = :pk) RETURNING pk
+
+-- PostgreSQL: what names them may be another team's.
+-- name: drop_fingerprint [postgres]
+SELECT vlk2_drop_fingerprint(:pk)
+
+-- name: drop_failing [postgres]
+SELECT vlk2_drop_failing(:pk)
+
 -- name: add_fingerprint
 INSERT INTO fingerprints (signature, symbols, language, type, specific, transient)
 VALUES (:signature, :symbols, :language, :type, :specific, :transient)

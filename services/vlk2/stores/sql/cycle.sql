@@ -93,11 +93,11 @@ WHERE id = :id AND version = :version
 -- name: to_evaluate
 SELECT {entry}
 FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
-WHERE e.pk IN (SELECT entry FROM (SELECT entry FROM cycle_pending WHERE timeline = :timeline ORDER BY entry LIMIT :most) moved
-               UNION SELECT entry FROM (SELECT entry FROM memory_metadata WHERE timeline = :timeline AND review_at <= :now ORDER BY review_at LIMIT :most) due)
+WHERE e.pk IN (SELECT entry FROM (SELECT entry FROM cycle_pending WHERE timeline = :timeline ORDER BY entry LIMIT :most) hit
+               UNION SELECT entry FROM (SELECT entry FROM memory_metadata WHERE timeline = :timeline AND review_at <= :now ORDER BY review_at LIMIT :most) hit)
 
 -- name: cycle_pending
-SELECT COUNT(*), MAX(entry) FROM (SELECT entry FROM cycle_pending WHERE timeline = :timeline ORDER BY entry LIMIT :most) moved
+SELECT COUNT(*), MAX(entry) FROM (SELECT entry FROM cycle_pending WHERE timeline = :timeline ORDER BY entry LIMIT :most) hit
 
 -- name: add_cycle_pending
 INSERT INTO cycle_pending (timeline, entry) VALUES (:timeline, :entry) ON CONFLICT (timeline, entry) DO NOTHING
@@ -117,11 +117,17 @@ ON CONFLICT (timeline, fingerprint) DO UPDATE SET count = failure_counts.count +
   first_at = CASE WHEN excluded.first_at < failure_counts.first_at THEN excluded.first_at ELSE failure_counts.first_at END,
   last_at = CASE WHEN excluded.last_at > failure_counts.last_at THEN excluded.last_at ELSE failure_counts.last_at END
 
+-- name: uncount_failure
+UPDATE failure_counts SET count = count - 1 WHERE timeline = :timeline AND fingerprint = :fingerprint
+
+-- name: drop_uncounted
+DELETE FROM failure_counts WHERE timeline = :timeline AND fingerprint = :fingerprint AND count <= 0
+
 -- Live entries that share the failure, the file or the run: bounded by the budget, counted no further than matters.
 -- name: ties
 SELECT COUNT(*) FROM (
   SELECT 1 FROM agent_timeline WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE') AND pk <> :pk
-    AND (fingerprint = :fingerprint OR (file = :file AND file <> '') OR (run = :run AND kind = 'log')) LIMIT 12) tied
+    AND (fingerprint = :fingerprint OR (file = :file AND file <> '') OR (run = :run AND kind = 'log')) LIMIT 12) hit
 
 -- name: has_fact
 SELECT 1 FROM semantic_facts WHERE team = :team AND fingerprint = :fingerprint AND valid_to IS NULL AND revoked_at IS NULL

@@ -76,6 +76,60 @@ SELECT 1 FROM agent_timeline WHERE content = :content LIMIT 1
 -- name: drop_text
 UPDATE agent_timeline SET content = NULL WHERE pk = :pk
 
+-- name: names_of
+SELECT e.fingerprint, o.failing FROM agent_timeline e
+LEFT JOIN observations o ON o.timeline = e.timeline AND o.seq = e.seq AND o.entry = e.pk WHERE e.pk = :entry
+
+-- name: entries_with_words
+SELECT {entry} FROM agent_timeline e LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE e.timeline = :timeline AND (e.tokens > 0 OR e.state <> 'PURGED')
+
+-- A text is in another where taking it out makes a difference: the same in every dialect, and no wildcard counts.
+-- name: entries_that_hold
+SELECT {entry} FROM agent_timeline e
+LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+LEFT JOIN memory_contents c ON c.pk = e.content
+LEFT JOIN observations o ON o.timeline = e.timeline AND o.seq = e.seq AND o.entry = e.pk
+LEFT JOIN failing_sets s ON s.pk = o.failing
+LEFT JOIN anchors a ON a.entry = e.pk
+LEFT JOIN fixes x ON x.anchor = e.pk
+WHERE e.timeline = :timeline AND (
+  replace(c.body, :needle, '') <> c.body OR replace(e.headline, :needle, '') <> e.headline
+  OR replace(e.file, :needle, '') <> e.file OR replace(e.command, :needle, '') <> e.command
+  OR replace(e.lesson, :needle, '') <> e.lesson OR replace(f.symbols, :escaped, '') <> f.symbols
+  OR replace(f.signature, :needle, '') <> f.signature OR replace(s.members, :escaped, '') <> s.members
+  OR replace(o.tool, :needle, '') <> o.tool OR replace(o.place, :needle, '') <> o.place
+  OR replace(a.ended, :escaped, '') <> a.ended OR replace(a.before, :escaped, '') <> a.before
+  OR replace(a.stamps, :escaped, '') <> a.stamps OR replace(x.diff, :needle, '') <> x.diff)
+
+-- name: resting_on
+SELECT {entry} FROM evidence v JOIN agent_timeline e ON e.pk = v.anchor LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE v.entry = :entry
+
+-- name: blank_places
+UPDATE observations SET tool = '', place = '' WHERE timeline = :timeline
+
+-- name: blank_places_that_hold
+UPDATE observations SET tool = '', place = '' WHERE timeline = :timeline
+  AND (replace(tool, :needle, '') <> tool OR replace(place, :needle, '') <> place)
+
+-- name: blank_details_that_hold
+UPDATE transitions SET detail = '' WHERE timeline = :timeline AND replace(detail, :needle, '') <> detail
+
+-- name: drop_all_snapshots
+DELETE FROM snapshots WHERE timeline = :timeline
+
+-- name: drop_snapshots_that_hold
+DELETE FROM snapshots WHERE timeline = :timeline AND (replace(body, :needle, '') <> body OR replace(path, :needle, '') <> path)
+
+-- name: blank_graves_that_hold [sqlite]
+UPDATE tombstones SET reason = '', signature = '' WHERE timeline = :timeline
+  AND (replace(reason, :needle, '') <> reason OR replace(signature, :needle, '') <> signature)
+
+-- PostgreSQL: tombstones are append-only for a team, but for the words that are erased.
+-- name: blank_graves_that_hold [postgres]
+SELECT vlk2_blank_graves(:timeline, :needle)
+
 -- name: blank_entry
 UPDATE agent_timeline SET content = NULL, headline = '', file = '', command = '', lesson = NULL, fingerprint = NULL, pinned = 0, tokens = 0 WHERE pk = :pk
 

@@ -70,6 +70,35 @@ SELECT {pending} FROM fact_pending p JOIN timelines t ON t.pk = p.timeline WHERE
 SELECT {pending} FROM fact_pending p JOIN timelines t ON t.pk = p.timeline
 WHERE p.team = :team AND p.fingerprint = :fingerprint ORDER BY p.pk
 
+-- Whether anything is left of a failure: an observation somewhere, or a constraint that stands.
+-- name: stands_behind [sqlite]
+SELECT 1 WHERE EXISTS (SELECT 1 FROM failure_counts WHERE fingerprint = :fingerprint)
+  OR EXISTS (SELECT 1 FROM agent_timeline WHERE fingerprint = :fingerprint AND kind <> 'log' AND state = 'FUTURE')
+
+-- PostgreSQL: also in other teams.
+-- name: stands_behind [postgres]
+SELECT 1 WHERE vlk2_stands_behind(:fingerprint)
+
+-- name: unname_constraints
+UPDATE agent_timeline SET fingerprint = NULL WHERE fingerprint = :fingerprint AND kind <> 'log' AND state <> 'FUTURE'
+
+-- name: drop_facts_pending
+DELETE FROM fact_pending WHERE fingerprint = :fingerprint
+
+-- name: drop_facts_contradictions
+DELETE FROM fact_contradictions WHERE fact IN (SELECT pk FROM semantic_facts WHERE fingerprint = :fingerprint)
+
+-- name: drop_facts_sources
+DELETE FROM fact_sources WHERE fact IN (SELECT pk FROM semantic_facts WHERE fingerprint = :fingerprint)
+
+-- name: drop_facts
+DELETE FROM semantic_facts WHERE fingerprint = :fingerprint
+
+-- name: fingerprints_that_hold
+SELECT f.pk FROM fingerprints f
+WHERE f.pk IN (SELECT fingerprint FROM semantic_facts WHERE team = :team)
+  AND (replace(f.symbols, :escaped, '') <> f.symbols OR replace(f.signature, :needle, '') <> f.signature)
+
 -- name: drop_evidence
 DELETE FROM fact_pending WHERE pk = :pk
 

@@ -185,6 +185,8 @@ CREATE TABLE failure_counts (
   PRIMARY KEY (timeline, fingerprint)
 );
 
+CREATE INDEX failure_counts_fingerprint ON failure_counts (fingerprint);
+
 -- The files that a failing command (`mark`) was about, as they were before anything was tried: masked, few,
 -- gone when the command succeeds. `fixes` is what had changed when a loop ended. Neither is ever shared.
 CREATE TABLE snapshots (
@@ -225,6 +227,7 @@ CREATE TABLE observations (
   PRIMARY KEY (timeline, seq)
 );
 CREATE INDEX observations_run ON observations (run, seq);
+CREATE INDEX observations_failing ON observations (failing) WHERE failing IS NOT NULL;
 CREATE UNIQUE INDEX observations_event ON observations (timeline, event) WHERE event IS NOT NULL;
 
 -- what hooks remember between two events -------------------------------------------------------------
@@ -359,6 +362,7 @@ CREATE TABLE semantic_facts (
   revoked_at  BIGINT,
   updated_at  BIGINT NOT NULL
 );
+CREATE INDEX semantic_facts_fingerprint ON semantic_facts (fingerprint);
 CREATE UNIQUE INDEX semantic_facts_current ON semantic_facts (team, fingerprint) WHERE valid_to IS NULL;
 CREATE INDEX semantic_facts_recent ON semantic_facts (team, last_at) WHERE valid_to IS NULL AND revoked_at IS NULL;
 
@@ -387,7 +391,7 @@ CREATE TABLE fact_pending (
   seq         BIGINT NOT NULL,
   at          BIGINT NOT NULL
 );
-CREATE INDEX fact_pending_team ON fact_pending (team, fingerprint);
+CREATE INDEX fact_pending_failure ON fact_pending (fingerprint, team);
 CREATE INDEX fact_pending_timeline ON fact_pending (timeline);
 
 CREATE TABLE fact_contradictions (
@@ -494,6 +498,44 @@ BEGIN
   END IF;
 END $$;
 
+-- Whether anything is left of a failure in any team: an observation, or a constraint that stands.
+CREATE FUNCTION vlk2_stands_behind(wanted BIGINT) RETURNS BOOLEAN
+LANGUAGE SQL VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
+AS $$
+  SELECT EXISTS (SELECT 1 FROM failure_counts WHERE fingerprint = wanted)
+      OR EXISTS (SELECT 1 FROM agent_timeline WHERE fingerprint = wanted AND kind <> 'log' AND state = 'FUTURE')
+$$;
+
+-- Drop a fingerprint, or a failing set, that nothing in any team names any more.
+CREATE FUNCTION vlk2_drop_fingerprint(wanted BIGINT) RETURNS VOID
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
+AS $$
+BEGIN
+  PERFORM 1 FROM fingerprints WHERE pk = wanted FOR UPDATE;
+  DELETE FROM fingerprints WHERE pk = wanted
+    AND NOT EXISTS (SELECT 1 FROM failure_counts WHERE fingerprint = wanted)
+    AND NOT EXISTS (SELECT 1 FROM agent_timeline WHERE fingerprint = wanted)
+    AND NOT EXISTS (SELECT 1 FROM semantic_facts WHERE fingerprint = wanted)
+    AND NOT EXISTS (SELECT 1 FROM fact_pending WHERE fingerprint = wanted);
+END $$;
+CREATE FUNCTION vlk2_drop_failing(wanted BIGINT) RETURNS VOID
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
+AS $$
+BEGIN
+  PERFORM 1 FROM failing_sets WHERE pk = wanted FOR UPDATE;
+  DELETE FROM failing_sets WHERE pk = wanted AND NOT EXISTS (SELECT 1 FROM observations WHERE failing = wanted);
+END $$;
+
+-- The words of erased entries go from the tombstones of the team's own timeline.
+CREATE FUNCTION vlk2_blank_graves(wanted_timeline BIGINT, needle TEXT) RETURNS VOID
+LANGUAGE SQL VOLATILE SECURITY DEFINER SET search_path FROM CURRENT
+AS $$
+  UPDATE tombstones SET reason = '', signature = '' WHERE timeline = wanted_timeline
+    AND (replace(reason, needle, '') <> reason OR replace(signature, needle, '') <> signature)
+    AND EXISTS (SELECT 1 FROM timelines t JOIN teams ON teams.pk = t.team
+                WHERE t.pk = wanted_timeline AND teams.name = current_setting('vlk2.team', true))
+$$;
+
 -- The contents of a timeline's PAST entries that match, best first. A function because the words of others may
 -- not be read, and a policy on them would keep the index from being used.
 CREATE FUNCTION vlk2_search(wanted_timeline BIGINT, wanted TSQUERY, most BIGINT)
@@ -508,7 +550,8 @@ AS $$
   ORDER BY score DESC, r.content DESC LIMIT most
 $$;
 
-REVOKE EXECUTE ON FUNCTION vlk2_content, vlk2_add_content, vlk2_held_elsewhere, vlk2_erase_content, vlk2_search FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION vlk2_content, vlk2_add_content, vlk2_held_elsewhere, vlk2_erase_content, vlk2_stands_behind,
+  vlk2_drop_fingerprint, vlk2_drop_failing, vlk2_blank_graves, vlk2_search FROM PUBLIC;
 
 -- A server role that may not make roles leaves the policies without a role to hold: the program then reads
 -- and writes as the owner, and `vlk2 db check` says so.
@@ -535,7 +578,8 @@ BEGIN
     -- Append-only, but for the words about what is erased.
     REVOKE UPDATE, DELETE ON transitions, tombstones, audit FROM vlk2_member;
     GRANT UPDATE (detail) ON transitions TO vlk2_member;
-    GRANT EXECUTE ON FUNCTION vlk2_content, vlk2_add_content, vlk2_held_elsewhere, vlk2_erase_content, vlk2_search TO vlk2_member;
+    GRANT EXECUTE ON FUNCTION vlk2_content, vlk2_add_content, vlk2_held_elsewhere, vlk2_erase_content, vlk2_stands_behind,
+  vlk2_drop_fingerprint, vlk2_drop_failing, vlk2_blank_graves, vlk2_search TO vlk2_member;
   END IF;
 END $$;
 

@@ -184,6 +184,8 @@ CREATE TABLE failure_counts (
   PRIMARY KEY (timeline, fingerprint)
 ) WITHOUT ROWID;
 
+CREATE INDEX failure_counts_fingerprint ON failure_counts (fingerprint);
+
 -- The files that a failing command (`mark`) was about, as they were before anything was tried: masked, few,
 -- gone when the command succeeds. `fixes` is what had changed when a loop ended. Neither is ever shared.
 CREATE TABLE snapshots (
@@ -224,6 +226,7 @@ CREATE TABLE observations (
   PRIMARY KEY (timeline, seq)
 ) WITHOUT ROWID;
 CREATE INDEX observations_run ON observations (run, seq);
+CREATE INDEX observations_failing ON observations (failing) WHERE failing IS NOT NULL;
 CREATE UNIQUE INDEX observations_event ON observations (timeline, event) WHERE event IS NOT NULL;
 
 -- what hooks remember between two events -------------------------------------------------------------
@@ -358,6 +361,7 @@ CREATE TABLE semantic_facts (
   revoked_at  INTEGER,
   updated_at  INTEGER NOT NULL
 );
+CREATE INDEX semantic_facts_fingerprint ON semantic_facts (fingerprint);
 CREATE UNIQUE INDEX semantic_facts_current ON semantic_facts (team, fingerprint) WHERE valid_to IS NULL;
 CREATE INDEX semantic_facts_recent ON semantic_facts (team, last_at) WHERE valid_to IS NULL AND revoked_at IS NULL;
 
@@ -386,7 +390,7 @@ CREATE TABLE fact_pending (
   seq         INTEGER NOT NULL,
   at          INTEGER NOT NULL
 );
-CREATE INDEX fact_pending_team ON fact_pending (team, fingerprint);
+CREATE INDEX fact_pending_failure ON fact_pending (fingerprint, team);
 CREATE INDEX fact_pending_timeline ON fact_pending (timeline);
 
 CREATE TABLE fact_contradictions (
