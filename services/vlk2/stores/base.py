@@ -1107,7 +1107,7 @@ class SqlStore:
 
     @contextlib.contextmanager
     def read(self, owner: Owner, now: int) -> Generator[Timeline]:
-        if owner not in self._pks:
+        if owner not in self._pks and not self._is_known(owner):
             with self.write(owner, now):
                 pass
         with self._transaction(write=False, team=owner.team) as run:
@@ -1133,6 +1133,14 @@ class SqlStore:
 
         with self._transaction(write=write) as run:
             yield SqlDirectory(run)
+
+    def _is_known(self, owner: Owner) -> bool:
+        """Looks for the owner's timeline without the write lock: a store that takes no writes can be read."""
+        with self._transaction(write=False, team=owner.team) as run:
+            found = run.one("timeline_pk", team=owner.team, agent=owner.agent, project=owner.project)
+        if found:
+            self._pks[owner] = found[0]
+        return found is not None
 
     def _team_of(self, timeline_id: str) -> str | None:
         """The team of a timeline where the transaction has to be told; None where it need not be."""
