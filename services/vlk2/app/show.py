@@ -13,14 +13,15 @@ from vlk2.domain.quoting import block, code, one_line
 from vlk2.domain.states import State
 from vlk2.errors import InvalidInput
 from vlk2.frozen import dataclass
-from vlk2.ports import Cycle, Move, Owner, Store
+from vlk2.ports import Cycle, Move, Owner, Saying, SayingKind, Store
 
 MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One entry whole: its text, its audit trail, its importance, and what a constraint knows beside."""
+    """One entry whole: its text, its audit trail, its importance, what a constraint knows beside, and when it was
+    put in front of an agent."""
 
     entry: Entry
     body: str | None
@@ -28,6 +29,7 @@ class Story:
     importance: Importance | None
     constraint: Constraint | None
     cited_by: tuple[str, ...]
+    sayings: tuple[Saying, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ def story(store: Store, owner: Owner, entry_id: str, *, now: int) -> Story:
             importance=timeline.importance_of(entry),
             constraint=timeline.constraint(entry),
             cited_by=tuple(timeline.cited_by(entry)),
+            sayings=tuple(s for s in timeline.sayings(0) if s.constraint_id == entry.id),
         )
 
 
@@ -97,6 +100,29 @@ def entry_line(entry: Entry) -> str:
     return f"{entry.id}  {stamp(entry.at)}  {entry.state.value:<7}{kind}  {what}  {place}{mark}".rstrip()
 
 
+_SAID = {
+    SayingKind.CONTEXT: "shown after a result",
+    SayingKind.ADVICE: "shown before a call",
+    SayingKind.REFUSAL: "an identical call was refused",
+    SayingKind.START: "shown at a session's start",
+    SayingKind.OVERRIDE: "override: the identical call was made again and ran",
+}
+
+
+def _saying(saying: Saying) -> str:
+    only = "" if saying.said else " (observing: nothing was said)"
+    return f"{stamp(saying.at)}  at {saying.count} occurrences: {_SAID[saying.kind]}{only}"
+
+
+def overrides_line(told: Story) -> str:
+    """What a constraint counts, in a few words: occurrences and overrides; "" for another entry."""
+    constraint = told.constraint
+    if constraint is None:
+        return ""
+    overrides = f", {constraint.overrides} overridden" if constraint.overrides else ""
+    return f"{constraint.count} occurrences{overrides}"
+
+
 def story_text(told: Story, now: int) -> str:
     """An entry's story for people: what it is, how it moved and why, what it is worth, its text."""
     entry = told.entry
@@ -104,6 +130,7 @@ def story_text(told: Story, now: int) -> str:
     if told.constraint:
         parts.append(anchor_text(told.constraint, now))
     parts.append("\n".join(_move(move) for move in told.moves))
+    parts.append("\n".join(_saying(saying) for saying in told.sayings))
     if told.importance:
         value = told.importance
         parts.append(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vlk2.app.show import entry_line, story_text
+from vlk2.app.show import Story, entry_line, overrides_line, story_text
 from vlk2.cli.output import json_option, memory
 from vlk2.domain.entry import Entry
 from vlk2.domain.states import State
@@ -41,19 +41,33 @@ def timeline(entry_id: str | None, state: str | None, limit: int, project: str |
                 }
                 for m in told.moves
             ]
-            click.echo(json.dumps({**fields(told.entry), "body": told.body, "transitions": moves}))
+            said = [
+                {"at": s.at, "kind": s.kind.value, "count": s.count, "said": s.said} for s in told.sayings
+            ]
+            whole = fields(told.entry) | _counts(told)
+            click.echo(json.dumps({**whole, "body": told.body, "transitions": moves, "sayings": said}))
         else:
             click.echo(story_text(told, mine.clock()))
         return
     states = [state.upper()] if state else [State.FUTURE, State.PRESENT, State.PAST, State.PURGED]
     found = {str(s): mine.list_state(str(s), limit) for s in states}
+    stories = {entry.id: mine.story(entry.id) for entry in found.get(str(State.FUTURE), ())}
     if as_json:
-        click.echo(json.dumps({s: [fields(e) for e in entries] for s, entries in found.items()}))
+        listed = {
+            s: [fields(e) | _counts(stories.get(e.id)) for e in entries] for s, entries in found.items()
+        }
+        click.echo(json.dumps(listed))
         return
     for name, entries in found.items():
         click.echo(f"{name} ({len(entries)}{'+' if len(entries) == limit else ''})")
         for entry in entries:
-            click.echo(f"  {entry_line(entry)}")
+            counts = f"  ({overrides_line(stories[entry.id])})" if entry.id in stories else ""
+            click.echo(f"  {entry_line(entry)}{counts}")
+
+
+def _counts(told: Story | None) -> dict[str, Any]:
+    constraint = told.constraint if told else None
+    return {"count": constraint.count, "overrides": constraint.overrides} if constraint else {}
 
 
 def fields(entry: Entry) -> dict[str, Any]:

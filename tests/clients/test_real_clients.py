@@ -1,0 +1,172 @@
+"""The ladder, shown on the real clients: driven on a stand-in model after `vlk2 install CLIENT --yes`.
+
+What the model read is judged by the messages that the client sent, never by a tool's description.
+"""
+
+import concurrent.futures
+import json
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from driving import CLIENTS, Desk
+from stand_in import Call, Run, Say, messages_of, written
+
+pytestmark = pytest.mark.clients
+
+ANCHOR = "[SYSTEM ANCHOR]"
+CHECK = Run("make check")
+FAILURE = "KeyError: 'north'"
+
+
+def checkout(folder: pathlib.Path) -> None:
+    """A small program whose check fails with a KeyError until `fixed` exists."""
+    folder.joinpath("Makefile").write_text("check:\n\t@python3 stock.py\n")
+    folder.joinpath("stock.py").write_text(
+        "import pathlib\n\nshelves = {'south': 3}\nif pathlib.Path('fixed').exists():\n    shelves['north'] = 4\n"
+        "print('checked', shelves['north'])\n"
+    )
+    for step in (
+        ["init", "-q", "-b", "trunk"],
+        ["add", "-A"],
+        ["-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "-qm", "stock"],
+    ):
+        subprocess.run(["git", *step], cwd=folder, check=True)
+
+
+SCRIPTS = {
+    "story": [CHECK, CHECK, CHECK, CHECK, CHECK, Call("vlk_fetch_context"), Say("done")],
+    "edit": [CHECK, CHECK, CHECK, Run("echo '# a note' >> stock.py"), CHECK, Say("done")],
+    "success": [CHECK, CHECK, CHECK, Run("touch fixed"), CHECK, CHECK, Say("done")],
+    "two failures": [CHECK, CHECK, Say("done")],
+}
+
+
+@pytest.fixture(scope="session")
+def drives(clients, tmp_path_factory):
+    """Every client on every script, two at a time: each test takes its own and waits for no other."""
+
+    def drive(client: str, script: str):
+        desk = Desk(client, tmp_path_factory.mktemp(f"{client}-{script}".replace(" ", "-")))
+        checkout(desk.work)
+        desk.install()
+        if script == "two failures":  # two worktrees at once, each below the threshold
+            other = desk.work.parent / "other"
+            subprocess.run(["git", "worktree", "add", "-q", str(other)], cwd=desk.work, check=True)
+            with concurrent.futures.ThreadPoolExecutor(2) as both:
+                models = list(both.map(lambda folder: desk.run(SCRIPTS[script], folder), (desk.work, other)))
+            return desk, models
+        return desk, [desk.run(SCRIPTS[script])]
+
+    pool = concurrent.futures.ThreadPoolExecutor(2)
+    wanted = [(c, s) for s in ("story", "edit", "success") for c in CLIENTS]
+    wanted += [(c, "two failures") for c in ("claude-code", "codex")]
+    futures = {one: pool.submit(drive, *one) for one in wanted}
+    yield lambda client, script: futures[client, script].result()
+    pool.shutdown(cancel_futures=True)
+
+
+def before_and_after(model, position: int) -> tuple[str, str]:
+    """What stood in the messages before the model's turn `position` (from 0), and what came after that turn."""
+    counted = ("function_call", "custom_tool_call", "local_shell_call")
+    turns, messages = 0, model.conversation()
+    for index, message in enumerate(messages):
+        role = message.get("role") in ("assistant", "model") or message.get("type") in counted
+        if role and message.get("type") != "message":
+            if turns == position:
+                return written(messages[:index]), written(messages[index + 1 :])
+            turns += 1
+    pytest.fail(f"the model had only {turns} turns, not {position + 1}")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_constraint_stands_in_the_messages_after_the_third_result_and_before_the_fourth_call(
+    drives, client
+):
+    desk, (model,) = drives(client, "story")
+    before_third, _ = before_and_after(model, 2)
+    before_fourth, _ = before_and_after(model, 3)
+    assert ANCHOR not in before_third, desk.output
+    assert f"{ANCHOR} KeyError has repeated 3 times." in before_fourth, desk.output
+    assert "vlk2 revoke e_" in before_fourth
+    assert "vlk2 pause" in before_fourth
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_fourth_identical_call_is_refused_and_its_output_is_absent(drives, client):
+    desk, (model,) = drives(client, "story")
+    before_fourth, _ = before_and_after(model, 3)
+    before_fifth, _ = before_and_after(model, 4)
+    assert before_fourth.count("Traceback (most recent call last)") == 3, desk.output
+    assert before_fifth.count("Traceback (most recent call last)") == 3, desk.output
+    assert f"{ANCHOR} Not run: this identical call failed 3 times" in before_fifth, desk.output
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_fifth_passes_and_is_recorded_as_an_override(drives, client):
+    desk, (model,) = drives(client, "story")
+    before_sixth, _ = before_and_after(model, 5)
+    assert before_sixth.count("Traceback (most recent call last)") == 4, desk.output
+    timeline = json.loads(desk.vlk2("timeline", "--json"))
+    assert [c["overrides"] for c in constraints_of(timeline)] == [1], timeline
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_model_that_asks_is_answered_with_the_anchor(drives, client):
+    desk, (model,) = drives(client, "story")
+    _, after = before_and_after(model, 5)
+    assert "Vlk² memory of" in after, desk.output
+    assert f"{ANCHOR} KeyError has repeated 4 times." in after, desk.output
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_timeline_shows_the_whole_story(drives, client):
+    desk, _ = drives(client, "story")
+    text = desk.vlk2("timeline")
+    assert FAILURE in text and "make check" in text and "FUTURE" in text, text
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_with_an_edit_between_it_is_advised_and_not_refused(drives, client):
+    desk, (model,) = drives(client, "edit")
+    text = written(model.conversation())
+    assert "Not run:" not in text, desk.output
+    assert text.count("Traceback (most recent call last)") == 4, desk.output
+    assert "KeyError has repeated 3 times. This very call was 3 of them" in text or (
+        "KeyError has repeated 4 times. This very call was 4 of them" in text
+    ), desk.output
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_with_a_success_between_nothing_is_said(drives, client):
+    desk, (model,) = drives(client, "success")
+    _, after = before_and_after(model, 4)
+    assert after.count("checked 4") == 2, desk.output
+    assert ANCHOR not in after, desk.output
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_two_worktrees_at_once_make_no_false_sum(drives, client):
+    desk, models = drives(client, "two failures")
+    for model in models:
+        text = written(model.conversation())
+        assert text.count("Traceback (most recent call last)") == 2, desk.output
+        assert ANCHOR not in text, desk.output
+    assert constraints_of(json.loads(desk.vlk2("timeline", "--json"))) == []
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_no_request_carries_the_constraint_before_it_was_learned(drives, client):
+    _, (model,) = drives(client, "story")
+    early = [request for request in model.requests if written(messages_of(request)).count("Traceback") < 3]
+    assert early
+    assert all(ANCHOR not in written(messages_of(request)) for request in early)
+
+
+def constraints_of(timeline) -> list:
+    return timeline["FUTURE"]
+
+
+def test_git_is_there():
+    assert shutil.which("git")
