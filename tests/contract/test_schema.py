@@ -40,6 +40,7 @@ WHOLE = {
     "blank_details_that_hold", "fingerprints_that_hold",
 }  # fmt: skip
 
+_plans: dict[str, dict[str, str]] = {}
 
 # A memory of some size, so that a server that plans by cost has costs to go by.
 FILLED = """
@@ -67,8 +68,15 @@ ANALYZE;
 """
 
 
+def plans_of(backend) -> dict[str, str]:
+    """The plan of every statement, as its server tells it; asked for once."""
+    if backend.kind not in _plans:
+        backend.open()
+        _plans[backend.kind] = explained(backend.kind, backend.address)
+    return _plans[backend.kind]
+
+
 def explained(kind: str, address: str) -> dict[str, str]:
-    """The plan of every statement, as its server tells it."""
     named = statements("sqlite" if kind == "sqlite" else "postgres")
     if kind == "sqlite":
         connection = sqlite3.connect(address.removeprefix("sqlite://"))
@@ -100,22 +108,19 @@ def explained(kind: str, address: str) -> dict[str, str]:
 
 
 def test_every_statement_compiles_on_its_own_server(backend):
-    backend.open()
-    plans = explained(backend.kind, backend.address)
+    plans = plans_of(backend)
     assert set(plans) == set(statements("sqlite" if backend.kind == "sqlite" else "postgres"))
 
 
 def test_the_hot_statements_use_their_index(backend):
-    backend.open()
-    plans = explained(backend.kind, backend.address)
+    plans = plans_of(backend)
     wrong = {name: plans[name] for name, index in HOT.items() if not re.search(index, plans[name])}
     assert wrong == {}
 
 
 def test_no_statement_looks_through_a_whole_table(backend):
     """SQLite says SCAN of a table; PostgreSQL, told to avoid it, says Seq Scan where no index serves."""
-    backend.open()
-    plans = explained(backend.kind, backend.address)
+    plans = plans_of(backend)
     whole = {
         name: plan
         for name, plan in plans.items()
