@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from agents import run
 
-from vlk2.hook import paused
+from vlk2.pausing import paused
 
 
 def _paused(folder: Path, at: float) -> bool:
