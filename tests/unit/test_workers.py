@@ -447,11 +447,12 @@ def test_beat_is_healthy_when_its_tick_has_run_and_not_when_it_stopped(
     assert "last tick" in said
 
 
-def test_a_front_end_is_not_healthy_without_its_store(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("part", ["worker", "beat"])
+def test_no_part_is_healthy_without_its_store_and_none_makes_one(
+    part: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("VLK2_STORE", f"sqlite://{tmp_path / 'absent' / 'memory.db'}")
-    code, said = check("serve", capsys)
+    code, said = check(part, capsys)
     assert code == 1
     assert "no store" in said
     assert not (tmp_path / "absent").exists()
@@ -459,4 +460,4 @@ def test_a_front_end_is_not_healthy_without_its_store(
 
 def test_a_health_check_of_an_unknown_part_says_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert health.main(["nothing"]) == 2
-    assert "worker|beat|serve" in capsys.readouterr().err
+    assert "worker|beat" in capsys.readouterr().err

@@ -1,6 +1,6 @@
-"""Whether a part makes progress, for health checks: `python -m vlk2_workers.health worker|beat|serve`.
+"""Whether a part makes progress, for health checks: `python -m vlk2_workers.health worker|beat`.
 
-Exit code 0 and one line, or 1 and why not. A process that lives and does nothing is not healthy.
+The front-end says it of itself, at /readyz. Exit code 0 and one line, or 1 and why not. A process that lives and does nothing is not healthy.
 """
 
 from __future__ import annotations
@@ -59,18 +59,13 @@ def beat(store: Store, held: Settings) -> str:
     return f"last tick {max(ago, 0.0):.0f} s ago"
 
 
-def serve(store: Store, _: Settings) -> str:
-    """The store answers a front-end, in a schema that it can use."""
-    return f"store answers, {store.backlog(now()).due} timelines due"
-
-
 def longest_wait(held: Settings) -> float:
     """Seconds that a timeline may be due before something is wrong: two leases that were lost in a row, and
     the ticks between."""
     return 2 * Limits.of(held).lease + 3 * held.cycle_seconds + SLACK
 
 
-PARTS: dict[str, Callable[[Store, Settings], str]] = {"worker": worker, "beat": beat, "serve": serve}
+PARTS: dict[str, Callable[[Store, Settings], str]] = {"worker": worker, "beat": beat}
 
 
 def main(arguments: Sequence[str]) -> int:
