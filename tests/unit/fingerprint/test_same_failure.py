@@ -132,3 +132,49 @@ def test_lines_of_unknown_tools_group_without_a_word_boundary(one: str, other: s
 
 def test_a_word_that_matters_is_no_wildcard():
     assert identity("machine started", is_error=True) != identity("machine paused", is_error=True)
+
+
+LOG_WORD = st.sampled_from(
+    [
+        "worker",
+        "started",
+        "lease",
+        "user",
+        "for",
+        "from",
+        "ann",
+        "=",
+        "size",
+        "status",
+        "KB",
+        "Mon",
+        "true,",
+        "job-17",
+        "blk_-12",
+        "pid=3",
+        "10.0.0.7:50010",
+        "/srv/mill/a.conf",
+        "'stone'",
+        "(uid=0)",
+        "x",
+        "0x7f3a",
+        "mill.example.org",
+        "error",
+        "failed",
+        "cannot",
+        "refused",
+        "(",
+        "[7]",
+        "12",
+        "a:b:c",
+        "5c:50:15:4c:ad:13",
+        "done.",
+    ]
+)
+
+
+@settings(deadline=None)
+@given(line=st.lists(LOG_WORD, min_size=1, max_size=9).map(" ".join))
+def test_a_final_line_end_changes_nothing(line: str):
+    assert diagnose(line, is_error=True) == diagnose(line + "\n", is_error=True)
+    assert diagnose(line) == diagnose(line + "\n")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from vlk2.domain.digests import sha256
 from vlk2.domain.fingerprint import ALGORITHM, masks, names, tables, unknown
 from vlk2.domain.fingerprint.masks import Masked, Template
-from vlk2.domain.fingerprint.page import Page
+from vlk2.domain.fingerprint.page import Page, clean
 from vlk2.domain.fingerprint.rows import LOOSE, TEST, TRAILER, Found, Row, Table
 from vlk2.domain.fingerprint.transience import waits
 from vlk2.domain.fingerprint.verdict import Verdict, exit_said, judge
@@ -270,6 +270,22 @@ def _decide(
     return _Decision(verdict, Outcome.FAILURE, reading.page, tuple(found), _choose(found))
 
 
+_NOTHING = Diagnosis(Outcome.UNKNOWN)
+
+
+def _ordinary(text: str) -> Diagnosis:
+    """What `_decide` and `_fingerprint` come to for a line of an unknown tool, without a detour by the tables."""
+    line = clean(text, service=" | " in text)
+    made = unknown.template(line)
+    kind, headline = (
+        (_slug(made), line.strip()[:300]) if line.strip(unknown.NO_WORD) else ("failure", "failure")
+    )
+    fingerprint = Fingerprint(
+        "text", kind, f"{ALGORITHM}:text:{kind}:{_digest('text', kind, made.text)}", made.symbols, headline
+    )
+    return Diagnosis(Outcome.FAILURE, fingerprint, frozenset((Failing(kind, made.symbols),)))
+
+
 def diagnose(
     text: str,
     *,
@@ -279,7 +295,10 @@ def diagnose(
     extra: Table | None = None,
 ) -> Diagnosis:
     """See `vlk2.domain.fingerprint.diagnose`."""
-    decision = _decide(normalise(text), is_error, exit_code, action, extra)
+    text = normalise(text)
+    if extra is None and exit_code is None and not action and is_error is not False and tables.ordinary(text):
+        return _ordinary(text) if is_error else _NOTHING
+    decision = _decide(text, is_error, exit_code, action, extra)
     if decision.headline is None or decision.page is None:
         return Diagnosis(decision.outcome)
     headline, page = decision.headline, decision.page

@@ -25,7 +25,7 @@ _UNITS = frozenset(
 _DATES = frozenset(
     "Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec UTC GMT CST EST PST PDT".split()  # noqa: SIM905
 )
-_NO_WORD = "0123456789 \t.,:;-+*/=()[]{}<>|#"
+NO_WORD = "0123456789 \t.,:;-+*/=()[]{}<>|#"
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 _VALUES = frozenset(["true", "false", "null", "none", "True", "False", "None", "NULL", "nil", "yes", "no"])
 _DOMAINS = frozenset(
@@ -49,7 +49,7 @@ def headline(page: Page) -> int:
     """The index of the line to go by: the first with an error word, else the last that has a word; else -1."""
     lines = page.lines
     if len(lines) == 1:
-        return 0 if lines[0].strip(_NO_WORD) else -1
+        return 0 if lines[0].strip(NO_WORD) else -1
     if lines:
         # lower() may change the length of exotic letters; the line is then the one next to it, deterministically
         lowered = page.text.lower()
@@ -107,6 +107,12 @@ def _one_piece() -> re.Pattern[str]:
     return re.compile(rf"([\"'`(\[{{<,;:]*){piece}(?::{piece})*([\"'`)\]}}>,;:.!?]*)\Z")
 
 
+@cache
+def _hardware() -> re.Pattern[str]:
+    """A hardware or version 6 address, whose groups may be letters alone."""
+    return re.compile(r"[(\[<\"']?[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{0,4}){2,7}[)\]>\"',;.]*\Z")
+
+
 def _token(token: str) -> str:
     """The masked form of one token that is no plain word."""
     if len(token) > _TOKEN_LIMIT:
@@ -115,6 +121,8 @@ def _token(token: str) -> str:
     if simple is not None:
         before, behind = simple.groups()
         return _tidy(before + MASK + behind) if before or behind else MASK
+    if token.count(":") > 1 and _hardware().match(token):
+        return MASK_COMMA if token[-1] == "," else MASK
     key, equals, value = token.partition("=")
     if equals and key.isalpha() and value.isalnum():
         return key + "=" + MASK

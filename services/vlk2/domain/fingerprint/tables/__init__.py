@@ -52,7 +52,7 @@ def load(name: str) -> Table:
 # A single line without any of these words and marks is met by no trigger. It spares most lines of a log the
 # triggers one by one; a test holds it against every trigger.
 _WORDS = frozenset(
-    "aborted allocate root compilation corrupt env open plugin problem toml unsupported already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
+    "aborted allocate root returncode compilation corrupt env open plugin problem toml unsupported already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
     "conditional conflict could crash curl denied deprecated directory docker dockerfile document enotfound eai "
     "error errors etimedout eval exactly exceeded exceeds exec execution exist exists exit exited fail failed failure "
     "fatal find forbidden found gateway general gh go graphql hang heap hook http input internal invalid ipynb java "
@@ -123,11 +123,29 @@ def _met_by() -> dict[str, tuple[tuple[str, str], ...]]:
     return met
 
 
+def _hits(line: str) -> set[str]:
+    """The words and marks of a single line by which a table may be met."""
+    hits: set[str] = set(_WORDS.intersection(line.lower().translate(_LETTERS).split()))
+    hits.update([mark for mark in _MARKS if mark in line])
+    return hits
+
+
+def ordinary(text: str) -> bool:
+    """Whether `text` is a single line that no table has anything to say about: most lines of a log are."""
+    return (
+        len(text) < 2_000
+        and "\n" not in text
+        and text.isascii()
+        and _WORDS.isdisjoint(text.lower().translate(_LETTERS).split())
+        and not any(mark in text for mark in _MARKS)
+        and _located().search(text) is None
+    )
+
+
 def relevant(text: str) -> list[Table]:
     """The tables that have anything to say about a text, in the order of the registry."""
     if len(text) < 2_000 and "\n" not in text and text.isascii():
-        hits = set(_WORDS.intersection(text.lower().translate(_LETTERS).split()))
-        hits.update([mark for mark in _MARKS if mark in text])
+        hits = _hits(text)
         if not hits and _located().search(text) is None:
             return []
         met = _met_by()
