@@ -45,8 +45,11 @@ class PostgresStore(SqlStore):
     take it, so that row-level security holds for them; `apart` says whether it does.
     """
 
+    dialect = "postgres"
+    schema = SCHEMA
+
     def __init__(self, address: str, mint: Mint, *, busy_seconds: float = 10.0, migrate: bool = True) -> None:
-        super().__init__(statements("postgres"), mint)
+        super().__init__(statements(self.dialect), mint)
         self._address = address
         self._busy_seconds = busy_seconds
         self._used: dict[int, float] = {}
