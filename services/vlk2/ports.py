@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from vlk2.domain.beliefs import Evidence, Incident, Learned, Pattern, Source
 from vlk2.domain.budget import Costed
@@ -604,6 +604,39 @@ class Directory(Protocol):
         ...
 
 
+class Archive(Protocol):
+    """The whole store as rows, inside one transaction: for export, import, move and check."""
+
+    @property
+    def key(self) -> str:
+        """The store's random key, hex."""
+        ...
+
+    @property
+    def schema(self) -> int: ...
+    @property
+    def tables(self) -> Mapping[str, tuple[str, ...]]:
+        """The columns of each table, in an order in which each refers only to those before it."""
+        ...
+
+    def count(self, table: str) -> int: ...
+    def pages(self, table: str, size: int) -> Iterator[list[Mapping[str, Any]]]:
+        """The rows of a table by its key, at most `size` at once."""
+        ...
+
+    def put(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Adds rows with the keys that they bring; contents become findable."""
+        ...
+
+    def take_key(self, key: str) -> None:
+        """The last act of taking in a whole store: from now on its digests are those of `key`."""
+        ...
+
+    def faults(self) -> list[tuple[str, int]]:
+        """What is not as it has to be: the rule in words, and how often it is broken."""
+        ...
+
+
 class Store(Protocol):
     """One database. Every transaction is of one timeline; `now` is microseconds UTC."""
 
@@ -659,6 +692,10 @@ class Store(Protocol):
     def owner_of(self, timeline_id: str) -> Owner | None: ...
     def timelines(self, team: str) -> list[tuple[str, Owner, int]]:
         """Id, owner and stored token sum of every timeline of a team."""
+        ...
+
+    def archive(self, *, write: bool) -> AbstractContextManager[Archive]:
+        """The whole store in one transaction."""
         ...
 
     def directory(self, *, write: bool) -> AbstractContextManager[Directory]:

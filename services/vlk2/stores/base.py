@@ -20,6 +20,7 @@ from vlk2.domain.states import Reason, State, allowed
 from vlk2.errors import NotAllowed
 from vlk2.frozen import replace
 from vlk2.ports import (
+    Archive,
     Backlog,
     Belief,
     Contradiction,
@@ -40,6 +41,7 @@ from vlk2.ports import (
     Snapshot,
     Timeline,
 )
+from vlk2.stores.statements import Dialect
 from vlk2.stores.rows import (
     TOLD,
     constraint_of,
@@ -77,6 +79,7 @@ class Connection(Protocol):
     """One connection in one transaction, executing named statements of its dialect."""
 
     def execute(self, sql: LiteralString, params: Mapping[str, Any], /) -> Cursor: ...
+    def cursor(self) -> Any: ...
 
 
 class Statements:
@@ -96,6 +99,14 @@ class Statements:
 
     def all(self, name: str, /, **params: Any) -> list[Any]:
         return self._execute(name, params).fetchall()
+
+    def many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Executes once for each row of parameters."""
+        self._connection.cursor().executemany(self._named[name], rows)
+
+    def speaking(self, named: Mapping[str, LiteralString]) -> Statements:
+        """Other statements on the same connection."""
+        return Statements(self._connection, named)
 
     def _execute(self, name: str, params: dict[str, Any]) -> Cursor:
         for key, value in params.items():
@@ -1069,6 +1080,9 @@ class SqlStore:
     """The store port over a database's transactions; each kind of database says how it opens and ends them,
     and calls `_opened` with what `store_meta` holds once its schema is in place."""
 
+    dialect: Dialect
+    schema: int
+
     def __init__(self, named: Mapping[str, LiteralString], mint: Mint) -> None:
         self._named = named
         self._mint = mint
@@ -1126,6 +1140,19 @@ class SqlStore:
             timeline.save()
         if timeline.erased:
             self._after_erasure()
+
+    @contextlib.contextmanager
+    def archive(self, *, write: bool) -> Generator[Archive]:
+        from vlk2.stores.whole import SqlArchive  # a hook never needs it
+
+        with self._transaction(write=write) as run:
+            archive = SqlArchive(
+                run, self.dialect, self._key.hex(), schema=self.schema, fulltext=self.fulltext
+            )
+            yield archive
+        if archive.taken_key:
+            self._opened(archive.taken_key, fulltext=self.fulltext)
+            self._pks.clear()
 
     @contextlib.contextmanager
     def directory(self, *, write: bool) -> Generator[Directory]:

@@ -26,8 +26,11 @@ class SqliteStore(SqlStore):
     changes its schema and raises StoreIncompatible instead. `busy_seconds` is how long a write waits for
     another process before StoreBusy."""
 
+    dialect = "sqlite"
+    schema = SCHEMA
+
     def __init__(self, path: str, mint: Mint, *, busy_seconds: float = 10.0, migrate: bool = True) -> None:
-        super().__init__(statements("sqlite"), mint)
+        super().__init__(statements(self.dialect), mint)
         self._path = path
         self._busy_seconds = busy_seconds
         self._free: list[sqlite3.Connection] = []

@@ -15,15 +15,15 @@ _FOLDER = os.path.join(os.path.dirname(__file__), "sql")
 @cache
 def statements(dialect: Dialect) -> Mapping[str, LiteralString]:
     """Every named query of the dialect. A name without a dialect serves both; `[dialect]` overrides it."""
-    fragments = _parse(_read("fragments"), "fragment", dialect)
+    fragments = parsed("fragments", "fragment", dialect)
     found: dict[str, LiteralString] = {}
     for subject in SUBJECTS:
-        for name, sql in _parse(_read(subject), "name", dialect).items():
+        for name, sql in parsed(subject, "name", dialect).items():
             whole = sql
             for fragment, columns in fragments.items():
                 whole = whole.replace(f"{{{fragment}}}", columns)
             # The text comes from files that ship with the package and never from a caller.
-            found[name] = cast("LiteralString", _styled(whole, dialect))
+            found[name] = cast("LiteralString", styled(whole, dialect))
     return found
 
 
@@ -34,8 +34,9 @@ def migrations(dialect: Dialect) -> list[tuple[int, str, LiteralString]]:
     return [(int(n[:4]), n[:-4], cast("LiteralString", _read_path(os.path.join(folder, n)))) for n in names]
 
 
-def _read(subject: str) -> str:
-    return _read_path(os.path.join(_FOLDER, f"{subject}.sql"))
+def parsed(subject: str, word: str, dialect: Dialect) -> dict[str, str]:
+    """The queries of one file that are headed by `-- WORD: `, by their names."""
+    return _parse(_read_path(os.path.join(_FOLDER, f"{subject}.sql")), word, dialect)
 
 
 def _read_path(path: str) -> str:
@@ -47,15 +48,15 @@ def _parse(text: str, word: str, dialect: Dialect) -> dict[str, str]:
     found: dict[str, str] = {}
     for chunk in text.split(f"-- {word}: ")[1:]:
         head, _, body = chunk.partition("\n")
-        name, _, only = head.strip().partition(" ")
-        if only and only != f"[{dialect}]":
+        name, bracket, only = head.strip().partition(" [")
+        if bracket and only != f"{dialect}]":
             continue
         lines = [line for line in body.split("\n") if not line.startswith("--")]
         found[name] = "\n".join(lines).strip()
     return found
 
 
-def _styled(sql: str, dialect: Dialect) -> str:
+def styled(sql: str, dialect: Dialect) -> str:
     """`:name` stays for SQLite and becomes `%(name)s` for psycopg."""
     if dialect == "sqlite":
         return sql
