@@ -41,7 +41,6 @@ from vlk2.ports import (
     Snapshot,
     Timeline,
 )
-from vlk2.stores.statements import Dialect
 from vlk2.stores.rows import (
     TOLD,
     constraint_of,
@@ -56,6 +55,7 @@ from vlk2.stores.rows import (
     seen_of,
     symbols_text,
 )
+from vlk2.stores.statements import Dialect
 
 RUN_SILENCE = 30 * MINUTE
 LONGEST_CHAIN = 8

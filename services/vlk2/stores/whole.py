@@ -95,7 +95,7 @@ class SqlArchive:
     def count(self, table: str) -> int:
         return self._whole.one(f"count {table}")[0]
 
-    def pages(self, table: str, size: int) -> Iterator[list[Mapping[str, Any]]]:
+    def pages(self, table: str, size: int) -> Iterator[Sequence[Mapping[str, Any]]]:
         shape = self._tables[table]
         after = dict(zip(shape.key, shape.lowest, strict=True))
         while True:
