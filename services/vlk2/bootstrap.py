@@ -13,11 +13,14 @@ from vlk2.ports import Owner, Redactor, Store, TokenCounter
 
 if TYPE_CHECKING:
     from vlk2.app.consolidate import Done
+    from vlk2.app.erase import Erased, Selection
+    from vlk2.app.explain import Explained, ShownFix
     from vlk2.app.forget import Forgotten
     from vlk2.app.pin import Pinned
     from vlk2.app.recall import Recalled
     from vlk2.app.record import Recorded
     from vlk2.app.report import Report
+    from vlk2.app.restore import Restored
     from vlk2.app.revoke import Revoked
     from vlk2.app.show import Status, Story
     from vlk2.app.time_travel import Travelled
@@ -247,6 +250,46 @@ class Memory:
         from vlk2.app.show import story
 
         return story(self.store, self.owner, entry_id, now=self.clock())
+
+    def explain(self, any_id: str) -> Explained:
+        from vlk2.app.explain import explain
+
+        return explain(self.store, self.owner, any_id, now=self.clock())
+
+    def show_fix(self, constraint_id: str) -> ShownFix:
+        from vlk2.app.explain import show_fix
+
+        return show_fix(self.store, self.owner, constraint_id, now=self.clock())
+
+    def restore(self, entry_id: str) -> Restored:
+        from vlk2.app.restore import restore
+
+        return restore(self.store, self.owner, entry_id, now=self.clock(), actor=self.actor)
+
+    def erase(self, selection: Selection, reason: str = "", *, dry_run: bool = False) -> Erased:
+        from vlk2.app.erase import erase
+
+        return erase(
+            self.store,
+            self.owner,
+            selection,
+            reason,
+            now=self.clock(),
+            mask=self.mask,
+            actor=self.actor,
+            dry_run=dry_run,
+        )
+
+    def rehearse_cycle(self) -> list[Done]:
+        """What a cycle would do now to each timeline of the team, with nothing changed."""
+        from vlk2.app.consolidate import rehearse
+
+        return [
+            rehearse(
+                self.store, owner, clock=self.clock, budget=self.settings.token_budget, counter=self.counter
+            )
+            for _, owner, _ in self.store.timelines(self.owner.team)
+        ]
 
     def status(self) -> Status:
         from vlk2.app.show import status

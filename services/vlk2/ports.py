@@ -168,6 +168,15 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What stays of a forgotten entry."""
+
+    signature: str
+    reason: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A file as it was when a command first failed over it; `body` is masked."""
 
@@ -400,6 +409,15 @@ class Timeline(Protocol):
         ...
 
     def is_cited(self, entry: Entry) -> bool: ...
+    def evidence_entries(self, entry: Entry) -> list[Entry]:
+        """The entries that a constraint rests on, oldest first."""
+        ...
+
+    def resting_on(self, entry: Entry) -> list[Entry]:
+        """The constraints, in whatever state, that rest on an entry."""
+        ...
+
+    def tombstones(self, entry: Entry) -> list[Tombstone]: ...
 
     # erasing
     def held_elsewhere(self, content: int) -> bool:
@@ -425,9 +443,9 @@ class Timeline(Protocol):
         """Erases what is no entry's: places of successes, audit details, snapshots of files."""
         ...
 
-    def sweep(self, contents: Sequence[int], *, match: str) -> int:
+    def sweep(self, contents: Sequence[int], *, match: str) -> None:
         """Erases those contents that nobody holds any more, and fingerprints and facts of the team that hold the
-        text and that nothing stands behind; how many facts went."""
+        text and that nothing stands behind."""
         ...
 
     def drop_content(self, content: int) -> None:

@@ -11,7 +11,7 @@ from vlk2.domain.importance import FORGET_BELOW, STALE_BELOW, importance
 from vlk2.domain.moments import DAY, MINUTE
 from vlk2.domain.states import Reason, State
 from vlk2.frozen import dataclass
-from vlk2.ports import Cycle, Lease, Store, Timeline, TokenCounter
+from vlk2.ports import Cycle, Lease, Owner, Store, Timeline, TokenCounter
 
 GRACE = 14 * DAY
 MOST_AT_ONCE = 2_000
@@ -43,35 +43,65 @@ def consolidate(
     with store.write_leased(lease, started) as timeline:
         if not timeline.leased:
             return Done(Cycle(lease.owner, started, started, 0, 0, 0, 0, timeline.tokens, "[]"), ())
-        moved: list[tuple[str, str]] = []
-        changed = timeline.to_evaluate(started, MOST_AT_ONCE)
-        if counter.exact:
-            count_exactly(timeline, started, counter.count)
-        _lapse(timeline, started, moved)
-        forgotten = 0
-        for entry in changed:
-            current = timeline.entry(entry.id) or entry
-            forgotten += _evaluate(timeline, current, started, moved)
-        moved += archive_over_budget(timeline, budget, started)
-        _collect(timeline, started)
-        timeline.evaluated()
-        timeline.set_due(started, GRACE)
-        evidence = bool(timeline.fact_evidence())
-        if evidence:
-            timeline.touch(started + EVIDENCE_AGAIN)
-        cycle = Cycle(
-            owner=lease.owner,
-            started_at=started,
-            ended_at=clock(),
-            scanned=len(changed),
-            evaluated=len(changed),
-            archived=sum(1 for _, reason in moved if reason != Reason.CYCLE),
-            forgotten=forgotten,
-            tokens=timeline.tokens,
-            moved=json.dumps(moved[:200]),
-        )
-        timeline.add_cycle(cycle)
+        done = _cycle(timeline, lease.owner, started, clock, budget, counter)
+        timeline.add_cycle(done.cycle)
         timeline.release()
+    return done
+
+
+def rehearse(
+    store: Store, owner: Owner, *, clock: Callable[[], int], budget: int, counter: TokenCounter
+) -> Done:
+    """What a cycle of the owner's timeline would do now: it is done, told and taken back."""
+    started = clock()
+    try:
+        with store.write(owner, started) as timeline:
+            raise _Rehearsed(_cycle(timeline, "rehearsal", started, clock, budget, counter))
+    except _Rehearsed as told:
+        return told.done
+
+
+class _Rehearsed(Exception):
+    def __init__(self, done: Done) -> None:
+        super().__init__()
+        self.done = done
+
+
+def _cycle(
+    timeline: Timeline,
+    worker: str,
+    started: int,
+    clock: Callable[[], int],
+    budget: int,
+    counter: TokenCounter,
+) -> Done:
+    moved: list[tuple[str, str]] = []
+    changed = timeline.to_evaluate(started, MOST_AT_ONCE)
+    if counter.exact:
+        count_exactly(timeline, started, counter.count)
+    _lapse(timeline, started, moved)
+    forgotten = 0
+    for entry in changed:
+        current = timeline.entry(entry.id) or entry
+        forgotten += _evaluate(timeline, current, started, moved)
+    moved += archive_over_budget(timeline, budget, started)
+    _collect(timeline, started)
+    timeline.evaluated()
+    timeline.set_due(started, GRACE)
+    evidence = bool(timeline.fact_evidence())
+    if evidence:
+        timeline.touch(started + EVIDENCE_AGAIN)
+    cycle = Cycle(
+        owner=worker,
+        started_at=started,
+        ended_at=clock(),
+        scanned=len(changed),
+        evaluated=len(changed),
+        archived=sum(1 for _, reason in moved if reason != Reason.CYCLE),
+        forgotten=forgotten,
+        tokens=timeline.tokens,
+        moved=json.dumps(moved[:200]),
+    )
     return Done(cycle, tuple(moved), evidence)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 
 from vlk2.domain.beliefs import Evidence, Pattern, pattern_of, seen_by, taken_in
@@ -42,10 +43,9 @@ def reconsolidate(
             _take_in(timeline, learned.pending if learned else (), mint, now)
 
     if behind:
-        try:
+        # The view below is made from the evidence itself, not from what could be written.
+        with contextlib.suppress(StoreUnavailable):
             _under_lease(store, owner, worker, now, rewrite)
-        except StoreUnavailable:
-            pass  # noqa: SIM105 - the view below is made from evidence, not from what could be written
     with store.read(owner, now) as timeline:
         seen = [seen_by(learned, timeline.agent) for f in failures if (learned := timeline.learned(f))]
     return [pattern for pattern in seen if pattern is not None]

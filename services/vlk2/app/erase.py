@@ -35,7 +35,6 @@ class Erased:
     constraints: int
     timelines: int
     contents: int
-    facts: int
     done: bool
     text: str
 
@@ -90,19 +89,11 @@ def erase(
                 timeline.scrub(whole=_whole(holder, selection), match=needle)
     if (selection.entry or selection.agent or selection.project) and not entries and not holders:
         raise NotFound("nothing of that name is held: `vlk2 timeline` and `vlk2 team` list what is.")
-    facts = 0
     if not dry_run:
         with store.write(owner, now) as timeline:
-            facts = timeline.sweep(sorted(contents), match=needle)
-    return Erased(
-        entries,
-        constraints,
-        touched,
-        len(contents),
-        facts,
-        not dry_run,
-        _words(entries, constraints, touched, dry_run),
-    )
+            timeline.sweep(sorted(contents), match=needle)
+    text = _words(entries, constraints, touched, dry_run)
+    return Erased(entries, constraints, touched, len(contents), not dry_run, text)
 
 
 def _holders(store: Store, owner: Owner, selection: Selection, needle: str, now: int) -> Sequence[Owner]:

@@ -9,8 +9,8 @@ from vlk2.domain.beliefs import Pattern, pattern_text
 from vlk2.domain.budget import cost
 from vlk2.domain.context import Excerpt, entry_text
 from vlk2.domain.entry import Entry
-from vlk2.domain.quoting import code
 from vlk2.domain.observation import Fingerprint
+from vlk2.domain.quoting import code
 from vlk2.domain.recalling import index_text, query_tokens
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput, StoreUnavailable

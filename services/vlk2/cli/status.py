@@ -60,10 +60,28 @@ def status(project: str | None, as_json: bool) -> None:
 
 @click.command(epilog="Example: vlk2 consolidate --once")
 @click.option("--once", is_flag=True, help="Run one cycle (the default, and all there is).")
+@click.option("--dry-run", is_flag=True, help="Tell what it would move, and change nothing.")
 @json_option
-def consolidate(once: bool, as_json: bool) -> None:
+def consolidate(once: bool, dry_run: bool, as_json: bool) -> None:
     """Run the cycle once, now, over every timeline of the store that is due."""
+    from vlk2.tokens import LoadingCounter
+
     mine = memory()
+    if isinstance(mine.counter, LoadingCounter):  # a cycle by hand waits for exact counts
+        mine.counter.wait(30)
+    if dry_run:
+        told = mine.rehearse_cycle()
+        going = [(entry_id, reason) for one in told for entry_id, reason in one.moved]
+        lines = [f"{len(told)} timelines looked at; {len(going)} entries would move."]
+        lines += [f"  {entry_id}  {reason}" for entry_id, reason in going[:50]]
+        answer(
+            as_json,
+            "\n".join(lines),
+            ran=False,
+            timelines=len(told),
+            moved=[{"entry_id": i, "reason": r} for i, r in going],
+        )
+        return
     done = mine.run_cycle()
     if done is None:
         answer(as_json, "Another process has run this period's cycle; nothing to do.", ran=False)

@@ -7,18 +7,24 @@ from collections.abc import Collection, Iterable
 from vlk2.domain.observation import Act, Outcome, Seen
 
 DEPENDENCY, CONFIG, SOURCE, TEST, ENVIRONMENT = "dependency", "config", "source", "test", "environment"
-_MANIFESTS = frozenset(
-    (
-        "pyproject.toml setup.py setup.cfg pipfile package.json cargo.toml go.mod pom.xml build.gradle build.gradle.kts "
-        "mix.exs composer.json gemfile package.swift build.sbt stack.yaml deno.json environment.yml libs.versions.toml "
-        "go.sum mix.lock package-lock.json pnpm-lock.yaml bun.lockb npm-shrinkwrap.json packages.config paket.dependencies"
-    ).split()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_MANIFESTS = _words(
+    "pyproject.toml setup.py setup.cfg pipfile package.json cargo.toml go.mod pom.xml build.gradle build.gradle.kts "
+    "mix.exs composer.json gemfile package.swift build.sbt stack.yaml deno.json environment.yml libs.versions.toml "
+    "go.sum mix.lock package-lock.json pnpm-lock.yaml bun.lockb npm-shrinkwrap.json packages.config paket.dependencies"
 )
-_CONFIG_ENDINGS = (
-    ".toml .yaml .yml .json .jsonc .json5 .ini .cfg .conf .env .properties .xml .mk .cmake .gradle .nix .tf .bazel .rc"
-).split()
-_CONFIG_NAMES = frozenset(
-    "makefile dockerfile containerfile cmakelists.txt justfile procfile jenkinsfile tox.ini .env .npmrc .babelrc".split()
+_CONFIG_ENDINGS = tuple(
+    _words(
+        ".toml .yaml .yml .json .jsonc .json5 .ini .cfg .conf .env .properties .xml .mk .cmake .gradle .nix .tf .bazel .rc"
+    )
+)
+_CONFIG_NAMES = _words(
+    "makefile dockerfile containerfile cmakelists.txt justfile procfile jenkinsfile tox.ini .env .npmrc .babelrc"
 )
 
 
@@ -42,12 +48,7 @@ def kind_of_file(path: str) -> str:
         or stem == "conftest"
     ):
         return TEST
-    if (
-        name in _CONFIG_NAMES
-        or name.endswith(tuple(_CONFIG_ENDINGS))
-        or name.startswith(".")
-        or ".config." in name
-    ):
+    if name in _CONFIG_NAMES or name.endswith(_CONFIG_ENDINGS) or name.startswith(".") or ".config." in name:
         return CONFIG
     return SOURCE
 

@@ -14,7 +14,7 @@ STALE_BELOW = 0.12
 """What is PRESENT and less important goes to PAST."""
 FORGET_BELOW = 0.02
 """What is PAST, less important and connected to nothing is forgotten."""
-_WEIGHTS = (0.45, 0.20, 0.15, 0.15, 0.05)
+WEIGHTS = (0.45, 0.20, 0.15, 0.15, 0.05)
 _FADE = 8
 
 
@@ -73,10 +73,10 @@ def importance(life: Life, *, now: int, below: float = STALE_BELOW) -> Importanc
         life.uses / (life.uses + 2),
         float(life.failed),
     )
-    earned = sum(weight * part for weight, part in zip(_WEIGHTS[1:], parts, strict=True))
+    earned = sum(weight * part for weight, part in zip(WEIGHTS[1:], parts, strict=True))
 
     def total(at_age: int) -> float:
-        return _WEIGHTS[0] * math.exp2(-at_age / half_life) + earned * math.exp2(-at_age / (_FADE * half_life))
+        return WEIGHTS[0] * math.exp2(-at_age / half_life) + earned * math.exp2(-at_age / (_FADE * half_life))
 
     return Importance(
         math.exp2(-age / half_life), *parts, total(age), _crossing(total, below, anchor, age, 64 * half_life)

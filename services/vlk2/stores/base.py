@@ -40,6 +40,7 @@ from vlk2.ports import (
     SayingKind,
     Snapshot,
     Timeline,
+    Tombstone,
 )
 from vlk2.stores.rows import (
     TOLD,
@@ -675,6 +676,15 @@ class SqlTimeline:
     def is_cited(self, entry: Entry) -> bool:
         return self._run.one("cited", entry=entry.pk) is not None
 
+    def evidence_entries(self, entry: Entry) -> list[Entry]:
+        return [entry_of(row) for row in self._run.all("evidence_entries", anchor=entry.pk)]
+
+    def resting_on(self, entry: Entry) -> list[Entry]:
+        return [entry_of(row) for row in self._run.all("resting_on", entry=entry.pk)]
+
+    def tombstones(self, entry: Entry) -> list[Tombstone]:
+        return [Tombstone(*row) for row in self._run.all("tombstones", entry=entry.id, timeline=self.pk)]
+
     # erasing -----------------------------------------------------------------------------------------
 
     def held_elsewhere(self, content: int) -> bool:
@@ -721,19 +731,17 @@ class SqlTimeline:
         if failing is not None:
             self._run.one("drop_failing", pk=failing)
 
-    def _release(self, fingerprint: int, *, facts: bool) -> int:
-        """Drops a fingerprint that nothing stands behind any more; how many facts went with it."""
+    def _release(self, fingerprint: int, *, facts: bool) -> None:
+        """Drops a fingerprint that nothing stands behind any more, with `facts` also what was made of it."""
         if self._run.one("stands_behind", fingerprint=fingerprint):
-            return 0
-        gone = 0
+            return
         if facts:
             self._run.run("unname_constraints", fingerprint=fingerprint)
             self._run.run("drop_facts_pending", fingerprint=fingerprint)
             self._run.run("drop_facts_contradictions", fingerprint=fingerprint)
             self._run.run("drop_facts_sources", fingerprint=fingerprint)
-            gone = self._run.run("drop_facts", fingerprint=fingerprint)
+            self._run.run("drop_facts", fingerprint=fingerprint)
         self._run.one("drop_fingerprint", pk=fingerprint)
-        return gone
 
     def to_erase(self, *, entry: str, whole: bool, match: str, contents: Collection[int]) -> list[Entry]:
         found: dict[int, Entry] = {}
@@ -768,18 +776,15 @@ class SqlTimeline:
                 self._run.run(name, **params)
             self._run.run("blank_graves_that_hold", **params)
 
-    def sweep(self, contents: Sequence[int], *, match: str) -> int:
+    def sweep(self, contents: Sequence[int], *, match: str) -> None:
         self.erased = True
         for content in contents:
             if self._run.one("still_held", content=content) is None:
                 self.drop_content(content)
-        gone = 0
         if match:
-            rows = self._run.all(
-                "fingerprints_that_hold", team=self._team, needle=match, escaped=_escaped(match)
-            )
-            gone = sum(self._release(row[0], facts=True) for row in rows)
-        return gone
+            params = {"team": self._team, "needle": match, "escaped": _escaped(match)}
+            for row in self._run.all("fingerprints_that_hold", **params):
+                self._release(row[0], facts=True)
 
     def drop_content(self, content: int) -> None:
         if self._run.has("erase_content"):

@@ -102,6 +102,13 @@ WHERE e.timeline = :timeline AND (
   OR replace(a.ended, :escaped, '') <> a.ended OR replace(a.before, :escaped, '') <> a.before
   OR replace(a.stamps, :escaped, '') <> a.stamps OR replace(x.diff, :needle, '') <> x.diff)
 
+-- name: evidence_entries
+SELECT {entry} FROM evidence v JOIN agent_timeline e ON e.pk = v.entry LEFT JOIN fingerprints f ON f.pk = e.fingerprint
+WHERE v.anchor = :anchor ORDER BY e.seq
+
+-- name: tombstones
+SELECT signature, reason, at FROM tombstones WHERE entry = :entry AND timeline = :timeline ORDER BY pk
+
 -- name: resting_on
 SELECT {entry} FROM evidence v JOIN agent_timeline e ON e.pk = v.anchor LEFT JOIN fingerprints f ON f.pk = e.fingerprint
 WHERE v.entry = :entry
