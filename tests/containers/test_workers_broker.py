@@ -283,6 +283,7 @@ def test_a_worker_killed_in_the_middle_of_its_task_leaves_nothing_half_done(flee
     assert fleet.rows("SELECT COUNT(*) FROM agent_timeline") == [(4 * 5,)]
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_timeline_that_kills_its_workers_is_parked_and_the_others_go_on(fleet: Fleet) -> None:
     memories = {name: fleet.memory(name) for name in ("deadly", "p1", "p2")}
     for memory in memories.values():
@@ -303,6 +304,7 @@ def test_a_timeline_that_kills_its_workers_is_parked_and_the_others_go_on(fleet:
     assert others == [("p1",), ("p2",)]
 
 
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
 def test_one_poisoned_timeline_among_a_hundred_is_parked_and_ninety_nine_go_on(fleet: Fleet) -> None:
     memories = [fleet.memory(f"p{n}") for n in range(100)]
     # One store for all of them, as one front-end would have.
@@ -344,6 +346,7 @@ def test_a_visibility_timeout_shorter_than_the_task_leaves_one_result(fleet: Fle
 
 
 @pytest.mark.usefixtures("docker_engine")
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
 def test_redis_stopped_and_started_delays_the_cycle_and_never_the_recording(
     tmp_path: Path, store: str
 ) -> None:

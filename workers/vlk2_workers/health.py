@@ -1,6 +1,7 @@
 """Whether a part makes progress, for health checks: `python -m vlk2_workers.health worker|beat`.
 
-The front-end says it of itself, at /readyz. Exit code 0 and one line, or 1 and why not. A process that lives and does nothing is not healthy.
+Exit code 0 and one line, or 1 and why not: a process that lives and does nothing is not healthy. The front-end
+says it of itself, at /readyz.
 """
 
 from __future__ import annotations
