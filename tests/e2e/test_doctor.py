@@ -67,6 +67,14 @@ def test_a_fresh_machine_is_well(tmp_path: Path) -> None:
     assert not {"claude-code", "codex", "cursor"} & set(checks), "no line for a client that is not there"
 
 
+def test_hooks_without_a_store_fail(tmp_path: Path) -> None:
+    _vlk2(tmp_path, "install", "cursor", "--yes")
+    (tmp_path / "data/memory.db").unlink()
+    code, checks = _doctor(tmp_path)
+    assert code == 1
+    assert "say nothing" in checks["store"]["text"]
+
+
 def test_a_client_is_found_then_installed_then_seen_firing(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     _, checks = _doctor(tmp_path)

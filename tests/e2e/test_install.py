@@ -38,7 +38,11 @@ def _vlk2(
 
 
 def _files(home: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(home)): p.read_bytes() for p in sorted(home.rglob("*")) if p.is_file()}
+    """All files but the memory itself, which stays whatever is installed."""
+    found = {str(p.relative_to(home)): p for p in sorted(home.rglob("*")) if p.is_file()}
+    return {
+        name: path.read_bytes() for name, path in found.items() if not name.startswith(".local/share/vlk2/")
+    }
 
 
 def _settings(home: Path) -> dict[str, object]:
@@ -123,6 +127,26 @@ def test_a_file_that_cannot_be_read_stays_and_the_rest_is_done(tmp_path: Path) -
     assert '"preToolUse"' in done.stdout, "the snippet to paste"
     assert (tmp_path / ".cursor/hooks.json").read_text() == "{broken"
     assert "vlk2" in (tmp_path / ".cursor/mcp.json").read_text()
+
+
+def test_the_store_is_there_when_the_first_hook_comes(tmp_path: Path) -> None:
+    assert _vlk2(tmp_path, "install", "cursor", "--yes").returncode == 0
+    path = tmp_path / ".local/share/vlk2/memory.db"
+    assert path.stat().st_mode & 0o777 == 0o600
+    event = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(tmp_path)}
+    hook = _vlk2(
+        tmp_path, "claude-code", text=json.dumps(event), program=BIN / "vlk2-hook", VLK2_HOOK_DEADLINE="20"
+    )
+    assert hook.returncode == 0
+    assert not list(path.parent.glob("spool/*.json")), "it was written, not put aside"
+
+
+def test_a_store_that_cannot_be_made_is_said_and_the_files_are_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = _vlk2(tmp_path, "install", "cursor", "--yes", VLK2_STORE=f"sqlite:///{tmp_path}/file/memory.db")
+    assert done.returncode == 1
+    assert "store:" in done.stderr
+    assert (tmp_path / ".cursor/hooks.json").exists()
 
 
 def test_an_unknown_client_is_wrong_usage(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def checks(memory: Memory, user: Place, project: Place, environ: Mapping[str, st
     """All checks, in the order that they are shown."""
     directory = data_directory(environ)
     heard = seen.read(directory)
-    store, found = _store(memory)
+    store, found = _store(memory, any(applying.present(installer(client).plan(user)) for client in MODULES))
     try:
         return [
             found,
@@ -67,11 +67,12 @@ def checks(memory: Memory, user: Place, project: Place, environ: Mapping[str, st
 # the store -------------------------------------------------------------------------------------------------
 
 
-def _store(memory: Memory) -> tuple[Store | None, Check]:
-    """The store opened without migrating it, and whether it can be written."""
+def _store(memory: Memory, hooks: bool) -> tuple[Store | None, Check]:
+    """The store opened without migrating it, and whether it can be written. Without one hooks have nobody to tell
+    them anything."""
     address = memory.settings.store
     if address.startswith("sqlite:") and not Path(sqlite_path(address)).exists():
-        return None, _to_be_made(Path(sqlite_path(address)))
+        return None, _to_be_made(Path(sqlite_path(address)), hooks)
     try:
         store = open_store(address, busy_seconds=2.0, migrate=False)
     except ConfigError as error:
@@ -93,7 +94,7 @@ def _store(memory: Memory) -> tuple[Store | None, Check]:
     )
 
 
-def _to_be_made(path: Path) -> Check:
+def _to_be_made(path: Path, hooks: bool) -> Check:
     folder = next(parent for parent in path.parents if parent.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         return Check(
@@ -102,7 +103,16 @@ def _to_be_made(path: Path) -> Check:
             f"{path} does not exist and cannot be made: {folder} cannot be written.",
             "Make that folder writable, or name another file in VLK2_STORE.",
         )
-    return Check("store", State.OK, f"{path} does not exist yet: the first record makes it.")
+    if hooks:
+        return Check(
+            "store",
+            State.FAIL,
+            f"{path} does not exist: hooks put what they hear aside and say nothing.",
+            "`vlk2 consolidate` makes it and takes in what waits.",
+        )
+    return Check(
+        "store", State.OK, f"{path} does not exist yet: `vlk2 install` or the first record makes it."
+    )
 
 
 def _settings(environ: Mapping[str, str]) -> Check:

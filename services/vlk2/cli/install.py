@@ -65,7 +65,7 @@ def install(clients: Sequence[str], scope: str, dry_run: bool, yes: bool, observ
         for plan in changed:
             for line in applying.install(plan, os.environ):
                 click.echo(f"{plan.client}: {line}", err=True)
-    failed = False
+    failed = not dry_run and not _store_is_made()
     if not dry_run:
         for plan in plans:
             held, whole = applying.installed(plan)
@@ -210,6 +210,23 @@ def _ask() -> None:
         click.echo("")
     if not agreed:
         raise ConfigError("nothing was written. (Pass --yes to go on without asking.)")
+
+
+def _store_is_made() -> bool:
+    """Makes the store where there is none: a hook never does, so that without it nothing would be told in the first
+    session. What keeps it from being made is said."""
+    from vlk2.bootstrap import open_store
+    from vlk2.settings import load
+
+    address = load().store
+    if not address.startswith("sqlite:"):
+        return True
+    try:
+        open_store(address).close()
+    except Vlk2Error as error:
+        click.echo(f"store: {error.message}", err=True)
+        return False
+    return True
 
 
 # the user file ---------------------------------------------------------------------------------------------
