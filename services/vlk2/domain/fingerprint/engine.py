@@ -12,7 +12,7 @@ from vlk2.domain.fingerprint import ALGORITHM, masks, names, tables, unknown
 from vlk2.domain.fingerprint.masks import Masked, Template
 from vlk2.domain.fingerprint.page import Page, clean
 from vlk2.domain.fingerprint.rows import LOOSE, TEST, TRAILER, Found, Row, Table
-from vlk2.domain.fingerprint.transience import waits
+from vlk2.domain.fingerprint.transience import says, waits
 from vlk2.domain.fingerprint.verdict import Verdict, exit_said, judge
 from vlk2.domain.observation import Diagnosis, Failing, Fingerprint, Outcome
 from vlk2.domain.text import normalise
@@ -296,7 +296,8 @@ def diagnose(
 ) -> Diagnosis:
     """See `vlk2.domain.fingerprint.diagnose`."""
     text = normalise(text)
-    if extra is None and exit_code is None and not action and is_error is not False and tables.ordinary(text):
+    bare = extra is None and exit_code is None and not action and is_error is not False
+    if bare and exit_said(text) is None and tables.ordinary(text, unless=says):
         return _ordinary(text) if is_error else _NOTHING
     decision = _decide(text, is_error, exit_code, action, extra)
     if decision.headline is None or decision.page is None:

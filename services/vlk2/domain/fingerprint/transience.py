@@ -68,6 +68,11 @@ def _words() -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, _SAYS)))
 
 
+def says(line: str) -> bool:
+    """Whether the words of `line` are of a class that waiting may cure."""
+    return _words().search(line.lower()) is not None
+
+
 def waits(one: Found, line: str) -> bool:
     """Whether `one`, printed on `line`, is of a class that waiting may cure.
 
@@ -92,4 +97,4 @@ def waits(one: Found, line: str) -> bool:
         "shell",
     ):
         return False
-    return _words().search(line.lower()) is not None
+    return says(line)

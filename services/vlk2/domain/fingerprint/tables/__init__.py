@@ -8,6 +8,7 @@ cannot do without.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import cast
@@ -101,7 +102,7 @@ _LETTERS = str.maketrans({chr(code): " " for code in range(128) if not chr(code)
 @cache
 def _located() -> re.Pattern[str]:
     """`file.ext:12:` or `file.ext:12:3:`, by which any linter's line is known."""
-    return re.compile(r"\.[A-Za-z]\w{0,9}:\d+(?::\d+)?: ")
+    return re.compile(r"\.[A-Za-z]\w{0,9}:\d+: |:\d+:\d+: ")
 
 
 @cache
@@ -130,16 +131,22 @@ def _hits(line: str) -> set[str]:
     return hits
 
 
-def ordinary(text: str) -> bool:
-    """Whether `text` is a single line that no table has anything to say about: most lines of a log are."""
-    return (
-        len(text) < 2_000
-        and "\n" not in text
-        and text.isascii()
-        and _WORDS.isdisjoint(text.lower().translate(_LETTERS).split())
-        and not any(mark in text for mark in _MARKS)
-        and _located().search(text) is None
-    )
+def ordinary(text: str, *, unless: Callable[[str], bool]) -> bool:
+    """Whether `text` is a single line that no table has anything to say about, as most lines of a log are.
+
+    `unless` is asked of the few lines that hold a telling word and yet no trigger.
+    """
+    if len(text) >= 2_000 or "\n" in text or not text.isascii() or _located().search(text) is not None:
+        return False
+    hits = _hits(text)
+    if not hits:
+        return True
+    met = _met_by()
+    for hit in hits:
+        for trigger, _ in met[hit]:
+            if trigger in text:
+                return False
+    return not unless(text)
 
 
 def relevant(text: str) -> list[Table]:
