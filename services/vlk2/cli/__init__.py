@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "show-fix": ("life", "Show what had changed when a loop ended."),
     "restore": ("life", "Bring back what the cycle forgot, within 14 days."),
     "erase": ("life", "Erase for good, in every holder."),
+    "db": ("db", "Make, upgrade and check the store; carry it elsewhere."),
     "fingerprint": ("fingerprint", "Tell which failure a text is."),
     "install": ("install", "Add hooks and MCP server to coding agents."),
     "uninstall": ("install", "Take hooks and MCP server out of coding agents again."),
