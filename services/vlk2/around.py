@@ -10,6 +10,8 @@ from vlk2.frozen import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from vlk2.domain.event import Event
 
 
@@ -49,9 +51,13 @@ class Around:
 
     def files(self, text: str) -> str:
         """The state of the files that `text` names, of HEAD, index and lockfiles."""
+        return self.state_of(named_files(text))
+
+    def state_of(self, names: Iterable[str]) -> str:
+        """The state of the files of these names, of HEAD, index and lockfiles."""
         folders = list(dict.fromkeys((self._cwd, self.root or self.worktree(), self.worktree())))
         marks = [self.stamps(), identity.index_stamp(self.worktree())]
-        for name in named_files(text):
+        for name in names:
             paths = [name] if os.path.isabs(name) else [os.path.join(folder, name) for folder in folders]
             marks += [f"{path}={identity.file_stamp(path)}" for path in paths]
         return "\n".join(marks)

@@ -157,6 +157,9 @@ class Hook:
         seen.note(self._data, self._client, heard.name, settings.store, now)
         around = Around(heard.cwd, heard.root)
         owner = Owner(settings.team, settings.agent, settings.project or around.project())
+        share = "full"
+        if settings.store.startswith(("https://", "http://")):
+            settings, share = self._shared(settings, owner)
         events = [event for event in (around.place(e, now) for e in heard.events) if not _ignored(event)]
         if not events:
             self._raw = False
@@ -166,6 +169,8 @@ class Hook:
         if self._late:
             return None
         try:
+            if settings.store.startswith(("https://", "http://")):
+                return self._send(events, ready, owner, settings, heard, around, now, share)
             return self._tell(events, ready, owner, settings, heard, around, now)
         except StoreUnavailable as error:
             self.log(f"spooled: {error.message}")
@@ -226,6 +231,43 @@ class Hook:
                 self._unwritten.pop(0)
             if not isinstance(answer, Silence):
                 said = answer
+        return said
+
+    def _shared(self, settings: HookSettings, owner: Owner) -> tuple[HookSettings, str]:
+        """What may go to the team server; a project that shares nothing stays in this machine's own store."""
+        from vlk2.frozen import replace
+        from vlk2.userfile import default_store, share_of
+
+        share = share_of(self._environ, owner.project)
+        if share == "none":
+            settings = replace(settings, store=default_store(self._environ))
+        return settings, share
+
+    def _send(
+        self,
+        events: list[Event],
+        ready: list[Ready | None],
+        owner: Owner,
+        settings: HookSettings,
+        heard: Heard,
+        around: Around,
+        now: int,
+        share: str,
+    ) -> Said | None:
+        from vlk2.sending import tell
+
+        said = tell(
+            settings.store,
+            owner,
+            [(form.event if form else event, form) for event, form in zip(events, ready, strict=True)],
+            around,
+            self._manner(settings, heard, now),
+            environ=self._environ,
+            share=share,
+            directory=self._data,
+            timeout=max(0.02, self._deadline - (time.monotonic() - self._began)),
+        )
+        self._unwritten.clear()
         return said
 
     def _manner(self, settings: HookSettings, heard: Heard, now: int) -> Manner:

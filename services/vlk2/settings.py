@@ -39,6 +39,8 @@ class Settings(BaseSettings):
     shards: int = Field(default=1, ge=1, le=256)
     enforce: Literal["refuse", "advise", "off"] = "refuse"
     auth: Literal["none", "tokens", "jwt"] = "none"
+    share: Literal["full", "facts", "none"] = "full"
+    share_projects: dict[str, Literal["full", "facts", "none"]] = Field(default_factory=dict)
     allowed_hosts: str = ""
     allowed_origins: str = ""
     trusted_proxies: str = "127.0.0.1"

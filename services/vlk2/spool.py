@@ -13,11 +13,12 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from vlk2.app.record import Ready
     from vlk2.bootstrap import Memory
     from vlk2.domain.event import Event
-    from vlk2.ports import Owner
+    from vlk2.ports import Owner, Redactor
 
 FORM = 1
 _WAITING = ".json"
@@ -102,12 +103,23 @@ def drain(memory: Memory, *, directory: str | None = None, most: int = 1_000) ->
         from vlk2.userfile import data_directory
 
         directory = data_directory(os.environ)
+    return _each(directory, most, memory.settings.store, lambda held: _replay(memory, held))
+
+
+def send(
+    store: str, environ: Mapping[str, str], *, directory: str, most: int = 1_000, timeout: float = 30.0
+) -> int:
+    """As `drain`, for the lines of the team server that `store` names: each is sent there, of its own project."""
+    return _each(directory, most, store, lambda held: _post(store, environ, timeout, held))
+
+
+def _each(directory: str, most: int, store: str, hear: Callable[[Mapping[str, object]], None]) -> int:
     done = 0
     for path in _lines(directory)[:most]:
         taken = _take(path)
         if taken is None:
             continue
-        if not _hear(memory, taken):
+        if not _hear(store, hear, taken):
             return done
         done += not os.path.exists(taken)
     return done
@@ -148,19 +160,19 @@ def _take(path: str) -> str | None:
     return taken
 
 
-def _hear(memory: Memory, taken: str) -> bool:
+def _hear(store: str, hear: Callable[[Mapping[str, object]], None], taken: str) -> bool:
     """Hears one line. False where the store cannot be written now: the line is put back."""
-    from vlk2.errors import StoreUnavailable, Vlk2Error
+    from vlk2.errors import ConfigError, NotAllowed, StoreUnavailable, Vlk2Error
 
     back = taken.rpartition("~")[0] + _WAITING
     try:
         with open(taken, encoding="utf-8") as file:
             held: dict[str, object] = json.load(file)
-        if held["store"] != memory.settings.store:
+        if held["store"] != store:
             os.rename(taken, back)
             return True
-        _replay(memory, held)
-    except StoreUnavailable:
+        hear(held)
+    except (StoreUnavailable, NotAllowed, ConfigError):  # a token that is refused may be renewed
         os.rename(taken, back)
         return False
     except FileNotFoundError:
@@ -172,10 +184,9 @@ def _hear(memory: Memory, taken: str) -> bool:
     return True
 
 
-def _replay(memory: Memory, held: Mapping[str, object]) -> None:
-    from vlk2.app.hear import Manner, hear
-    from vlk2.app.record import Terms, prepare
-    from vlk2.bootstrap import mint
+def _read(held: Mapping[str, object], mask: Redactor) -> tuple[Event, Ready | None, Owner]:
+    """The event of a line, its masked form where it is a result, and whose it is."""
+    from vlk2.app.record import prepare
     from vlk2.domain.event import Event, EventKind
     from vlk2.ports import Owner
 
@@ -188,10 +199,41 @@ def _replay(memory: Memory, held: Mapping[str, object]) -> None:
     team, agent, project = (str(part) for part in owner)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     ready = None
     if event.kind is EventKind.RESULT and not event.interrupted:
-        ready = prepare(event, memory.mask)
+        ready = prepare(event, mask)
+    return event, ready, Owner(team, agent, project)
+
+
+def _post(store: str, environ: Mapping[str, str], timeout: float, held: Mapping[str, object]) -> None:
+    from vlk2.redaction import mask
+    from vlk2.remote import connect
+    from vlk2.sending import body_of
+    from vlk2.userfile import share_of
+
+    event, ready, owner = _read(held, mask)
+    share = share_of(environ, owner.project)
+    if share == "none":  # it was to be shared when it was met, and is not any more
+        return
+    body = body_of(
+        event,
+        ready,
+        mask,
+        stamps=str(held.get("stamps", "{}")),
+        root=str(held.get("root", "")),
+        share=share,
+    )
+    if body is not None:
+        connect(store, environ, project=owner.project, timeout=timeout).events([{**body, "mute": True}])
+
+
+def _replay(memory: Memory, held: Mapping[str, object]) -> None:
+    from vlk2.app.hear import Manner, hear
+    from vlk2.app.record import Terms
+    from vlk2.bootstrap import mint
+
+    event, ready, owner = _read(held, memory.mask)
     hear(
         memory.store,
-        Owner(team, agent, project),
+        owner,
         event,
         ready,
         Terms("hook", memory.settings.loop_threshold, "hook"),

@@ -24,13 +24,14 @@ Answer = dict[str, Any]
 class Desk:
     """Who administers what: `team` is the only one within reach, None (whoever has the database itself) all.
 
-    `scope` is what the caller may do. `actor` stands in the audit.
+    `scope` is what the caller may do. `actor` stands in the audit; `agent` is "" for who has the database itself.
     """
 
     store: Store
     actor: str
     team: str | None = None
     scope: Scope = Scope.ADMIN
+    agent: str = ""
     clock: Callable[[], int] = now
 
     def reach(self, team: str) -> str:
@@ -64,6 +65,15 @@ def perform(desk: Desk, verb: str, arguments: Mapping[str, Any]) -> Answer:
     if missing:
         raise InvalidInput(f"{verb} needs {', '.join(missing)}.")
     return found.does(desk, **given)
+
+
+def _who_am_i(desk: Desk) -> Answer:
+    return {
+        "text": f"{desk.agent or desk.actor} of the team {desk.team or '(all)'}, scope {desk.scope.value}",
+        "team": desk.team,
+        "agent": desk.agent,
+        "scope": desk.scope.value,
+    }
 
 
 def _create_team(desk: Desk, team: str) -> Answer:
@@ -258,6 +268,7 @@ class _Verb:
 
 
 _VERBS: Mapping[str, _Verb] = {
+    "whoami": _Verb(_who_am_i, {}, scope=Scope.AGENT),
     "create_team": _Verb(_create_team, {"team": str}, ("team",)),
     "list_teams": _Verb(_list_teams, {}),
     "create_agent": _Verb(_create_agent, {"agent": str, "team": str}, ("agent",)),

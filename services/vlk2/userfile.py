@@ -16,6 +16,7 @@ from vlk2.frozen import dataclass
 HOOK_SETTINGS = ("store", "team", "agent", "project", "enforce")
 LOOP_THRESHOLDS = range(2, 25)
 ENFORCE = ("refuse", "advise", "off")
+SHARE = ("full", "facts", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,21 @@ def sqlite_path(store: str) -> str:
     if len(path) > 2 and path[0] == "/" and path[2] == ":":
         return path[1:]
     return path[1:] if path.startswith("//") else path
+
+
+def share_of(environ: Mapping[str, str], project: str) -> str:
+    """What of a project may leave this machine for a team server: `full`, `facts` (which failure, never text) or
+    `none`. `VLK2_SHARE`, else the project's own in the user file's `share_projects`, else its `share`, else full."""
+    path = config_path(environ)
+    held = read_user_file(path)
+    projects = held.get("share_projects")
+    own = ""
+    if isinstance(projects, dict):
+        own = str(projects.get(project, ""))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    value = environ.get("VLK2_SHARE") or own or held.get("share") or "full"
+    if value not in SHARE:
+        raise ConfigError(f"share is {value!r} (VLK2_SHARE or {path}): it must be one of {', '.join(SHARE)}")
+    return str(value)
 
 
 def read_user_file(path: str) -> dict[str, object]:

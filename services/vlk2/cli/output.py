@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from vlk2.bootstrap import Memory, owner_of
+from vlk2.remote_memory import memory_for
 from vlk2.settings import load
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -18,7 +19,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def memory(project: str | None = None) -> Memory:
     """The memory of the caller's own timeline, from settings and the working directory."""
     settings = load(**({"project": project} if project else {}))
-    return Memory(settings, owner_of(settings, os.environ, os.getcwd()), actor="cli")  # noqa: PTH109
+    owner = owner_of(settings, os.environ, os.getcwd())  # noqa: PTH109
+    return memory_for(settings, owner, os.environ, actor="cli")
 
 
 def json_option(command: _F) -> _F:

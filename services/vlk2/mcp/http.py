@@ -27,7 +27,6 @@ from starlette.types import ASGIApp
 from starlette.types import Scope as AsgiScope
 
 from vlk2.bootstrap import Memory
-from vlk2.domain.credentials import Scope
 from vlk2.errors import ConfigError, InvalidInput, NotAllowed, NotFound, StoreUnavailable, Vlk2Error
 from vlk2.mcp.auth import verifier_for
 from vlk2.mcp.caller import Caller, caller_of, owner_of, surroundings_of
@@ -196,7 +195,8 @@ class HttpServer:
             self._memory.store,
             f"agent {caller.agent}",
             caller.team,
-            caller.scope if self._settings.auth != "none" else Scope.ADMIN,
+            caller.scope,
+            caller.agent,
             self._memory.clock,
         )
         verb = str(request.path_params["verb"])
@@ -271,6 +271,10 @@ def listen(settings: Settings, host: str, port: int) -> socket.socket:
         raise ConfigError(f"{host} port {port} cannot be listened on: {error.strerror or error}.") from error
 
 
+def _end(number: int, frame: object) -> None:
+    sys.exit(0)
+
+
 def serve_http(host: str, port: int) -> None:
     """Serves until a signal ends it, with the cycle beside it unless `VLK2_BROKER` gives that to the workers."""
     import uvicorn
@@ -302,7 +306,7 @@ def serve_http(host: str, port: int) -> None:
     if cycle:
         cycle.start()
     # uvicorn ends gracefully and then raises the signal once more: it must not skip what is still to be written.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, _end)
     try:
         uvicorn.Server(config).run(sockets=[wire])
     finally:

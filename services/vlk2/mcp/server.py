@@ -74,10 +74,15 @@ def surroundings_of(workspace: str) -> Surroundings:
 
 
 def build(
-    remember: Remember, around: Surroundings, *, auth: Any = None, middleware: Sequence[Middleware] = ()
+    remember: Remember,
+    around: Surroundings,
+    *,
+    auth: Any = None,
+    middleware: Sequence[Middleware] = (),
+    resource: Callable[[str], str] | None = None,
 ) -> FastMCP:
     """The server over the memory that `remember` answers for each call. What `around` tells is kept with what
-    is recorded."""
+    is recorded. `resource` reads a resource by its URI where the memory lies elsewhere."""
     server: FastMCP = FastMCP(
         "vlk2",
         version=__version__,
@@ -90,7 +95,7 @@ def build(
     )
     for tool in _tools(remember, around):
         server.add_tool(tool)
-    _resources(server, remember)
+    _resources(server, remember, resource)
     return server
 
 
@@ -297,14 +302,18 @@ def _shape(answers: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
     return {"type": "object", "properties": members, "required": list(members)}
 
 
-def _resources(server: FastMCP, remember: Remember) -> None:
+def _resources(server: FastMCP, remember: Remember, elsewhere: Callable[[str], str] | None) -> None:
     def context() -> str:
-        return remember().fetch_context().text
+        return elsewhere("vlk://context") if elsewhere else remember().fetch_context().text
 
     def timeline(state: str) -> str:
+        if elsewhere:
+            return elsewhere(f"vlk://timeline/{state}")
         return "\n".join(entry_line(entry) for entry in remember().list_state(state)) or "nothing"
 
     def entry(id: str) -> str:  # noqa: A002 - the name in the URI template
+        if elsewhere:
+            return elsewhere(f"vlk://entry/{id}")
         memory = remember()
         return story_text(memory.story(id), memory.clock())
 
@@ -336,23 +345,31 @@ def serve_stdio() -> None:
     from vlk2 import seen
     from vlk2.bootstrap import owner_of
     from vlk2.cycle import CycleThread
+    from vlk2.draining import Drainer
     from vlk2.identity import workspace
     from vlk2.mcp.stdio import run_stdio
+    from vlk2.remote_memory import RemoteMemory, memory_for
     from vlk2.settings import load
     from vlk2.userfile import data_directory
 
     settings = load()
     root = workspace(os.environ, os.getcwd())  # noqa: PTH109
-    memory = Memory(settings, owner_of(settings, os.environ, root))
+    memory = memory_for(settings, owner_of(settings, os.environ, root), os.environ)
+    far = isinstance(memory, RemoteMemory)
     # For `vlk2 doctor`: hook and server must be of one store.
     seen.note(data_directory(os.environ), "server", "start", settings.store, memory.clock())
-    server = build(lambda: memory, surroundings_of(root))
-    cycle = None if settings.broker else CycleThread(memory)
+    server = build(
+        lambda: memory, surroundings_of(root), resource=memory.read if isinstance(memory, RemoteMemory) else None
+    )
+    cycle = None if settings.broker or far else CycleThread(memory)
+    drainer = Drainer(memory, data_directory(os.environ))
     if cycle:
         cycle.start()
+    drainer.start()
     try:
         run_stdio(server)
     finally:
+        drainer.stop()
         if cycle:
             cycle.stop()
         memory.close()
