@@ -15,6 +15,21 @@ if TYPE_CHECKING:
     from vlk2.domain.event import Event
 
 
+LONGEST_TEXT = 48 * 1024
+_SECRET = (
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    "credentials",
+    "secrets.yml",
+    "secrets.yaml",
+)
+
+
 class Around:
     """What lies around an event that happened in the folder `cwd` of the workspace `root` ("": the same)."""
 
@@ -61,6 +76,28 @@ class Around:
             paths = [name] if os.path.isabs(name) else [os.path.join(folder, name) for folder in folders]
             marks += [f"{path}={identity.file_stamp(path)}" for path in paths]
         return "\n".join(marks)
+
+    def text(self, path: str) -> str | None:
+        """The masked text of a file inside the worktree, at most 48 KiB; see `vlk2.app.fix_trail.Files`."""
+        worktree = self.worktree()
+        full = os.path.realpath(os.path.join(self._cwd, path))
+        name = os.path.basename(full).lower()
+        inside = full.startswith(worktree + os.sep) and f"{os.sep}.git{os.sep}" not in full
+        if not inside or name.startswith(".env") or name.endswith(_SECRET):
+            return None
+        try:
+            if os.stat(full).st_size > LONGEST_TEXT:
+                return None
+            with open(full, "rb") as file:
+                data = file.read(LONGEST_TEXT + 1)
+            return None if b"\0" in data else self.masked(data.decode())
+        except (OSError, ValueError):
+            return None
+
+    def masked(self, text: str) -> str:
+        from vlk2.redaction import mask
+
+        return mask(text)
 
     def place(self, event: Event, now: int) -> Event:
         """The event with its worktree and its time."""

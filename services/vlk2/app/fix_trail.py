@@ -7,7 +7,8 @@ short, gone when the command succeeds, and never shared.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 from vlk2.domain.ending import ENVIRONMENT, edited_since, ended_by
 from vlk2.domain.entry import Constraint
@@ -16,13 +17,18 @@ from vlk2.domain.grounds import moved
 from vlk2.domain.observation import Act, Outcome, Seen
 from vlk2.domain.quoting import code
 from vlk2.frozen import dataclass
-from vlk2.ports import Fix, Redactor, Timeline
+from vlk2.ports import Fix, Timeline
 
-Files = Callable[[str], str | None]
-"""The text of a file of the workspace by its path as a tool named it; None where there is none to be kept (absent,
-binary, too long, outside the workspace, or of a kind that holds secrets)."""
+MOST_FILES = 16
 
-MOST_FILES = 4
+
+class Files(Protocol):
+    """The files of a workspace. `text` answers the masked text of one by its path as a tool named it; None where
+    there is none to be kept (absent, binary, too long, outside the workspace, or of a kind that holds secrets).
+    `masked` masks any other text."""
+
+    def text(self, path: str) -> str | None: ...
+    def masked(self, text: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +46,23 @@ class Ending:
         return json.dumps(facts | ({"fix": True} if self.fixed else {}), ensure_ascii=False)
 
 
-def masked(files: Files | None, mask: Redactor) -> Files | None:
-    """The same files, their texts masked."""
-    if files is None:
-        return None
-
-    def read(path: str) -> str | None:
-        text = files(path)
-        return None if text is None else mask(text)
-
-    return read
-
-
 def keep_files(
     timeline: Timeline, seen: Seen, event: Event, window: Sequence[Seen], files: Files, now: int
 ) -> None:
     """Keeps the file that a failing command is about, as it is now, or one that was edited while a command fails,
     as it was before that edit. Of a command and file only the first is kept."""
     if seen.outcome is Outcome.FAILURE and seen.command and seen.place:
-        if (text := files(seen.place)) is not None:
+        if (text := files.text(seen.place)) is not None:
             timeline.add_snapshot(seen.command, seen.place, text, now)
         return
     if seen.act is not Act.EDIT or not seen.changes or not seen.place or not (mark := _failing(window)):
         return
     from vlk2.domain.fixing import before_edit
 
-    text = files(seen.place)
+    text = files.text(seen.place)
     before = before_edit(event.input, text) if text is not None else None
     if before is not None:
-        timeline.add_snapshot(mark, seen.place, before, now)
+        timeline.add_snapshot(mark, seen.place, files.masked(before), now)
 
 
 def _failing(window: Sequence[Seen]) -> str:
@@ -103,8 +97,8 @@ def end(
         from vlk2.domain.fixing import difference
 
         before = {kept.path: kept.body for kept in timeline.snapshots(constraint.marks)}
-        after = {path: files(path) for path in list(before)[: 4 * MOST_FILES]}
-        diff = difference(before, after)
+        after = {path: files.text(path) for path in list(before)[:MOST_FILES]}
+        diff = difference({path: before[path] for path in after}, after)
         if diff and kind == ENVIRONMENT and "toolchain" not in moved(constraint.stamps, stamps):
             kind = ended_by((path for path in before if after.get(path) != before[path]), ())
         timeline.drop_snapshots(constraint.marks)

@@ -19,6 +19,7 @@ from vlk2.domain.speaking import (
     after_result,
     at_start,
     before_call,
+    by_the_team,
     due,
     in_place_of_call,
     same_ground,
@@ -33,12 +34,14 @@ TOGETHER = 10 * MINUTE
 class Surroundings(Protocol):
     """What lies around a call on disk: `stamps` are branch, HEAD, lockfiles and toolchain as JSON, `files` the
     state of the files that a text names with HEAD, index and lockfiles, as a text to compare; `root` is the
-    package that the call ran in."""
+    package that the call ran in. `text` and `masked` are for the fix trail; see `vlk2.app.fix_trail.Files`."""
 
     @property
     def root(self) -> str: ...
     def stamps(self) -> str: ...
     def files(self, text: str) -> str: ...
+    def text(self, path: str) -> str | None: ...
+    def masked(self, text: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +143,9 @@ class _Hearer:
             mint=mint,
             counter=counter,
             digest=self._digest,
-            stamps=self._around.stamps() if failed else "{}",
+            stamps=self._around.stamps,
             root=self._around.root,
+            files=self._around,
         )
         if done.duplicate:
             return Silence()
@@ -205,8 +209,10 @@ class _Hearer:
         """The constraint that holds the failure, where this run has not been told of it at half its count. Where
         the client takes no word before a call, the one that was due before this call."""
         constraint = done.constraint
-        if constraint is None or self._manner.silent:
+        if self._manner.silent:
             return Silence()
+        if constraint is None:
+            return self._say(by_the_team(done.learned)) if done.learned else Silence()
         counts = self._timeline.shown_counts(self.run, said=not self._manner.observe)
         if due(constraint.count, self._told(counts).get(constraint.entry.pk)):
             if not self._manner.speaks and not self._manner.observe:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from vlk2.app.fix_trail import Files, end, keep_files, masked
+from vlk2.app.fix_trail import Files, end, keep_files
 from vlk2.domain import answers
 from vlk2.domain.anchors import anchor_text
 from vlk2.domain.beliefs import INCIDENT_AGENTS, Incident, Pattern, incident_text, pattern_text, warning
@@ -135,7 +135,7 @@ def record(
             digest=store.digest,
             stamps=stamps,
             root=root,
-            files=masked(files, mask),
+            files=files,
         )
 
 
@@ -152,8 +152,7 @@ def record_in(
     root: str = "",
     files: Files | None = None,
 ) -> Recorded:
-    """Records a prepared event inside an open transaction; see `record`. `digest` is the store's, `files` answer
-    masked texts."""
+    """Records a prepared event inside an open transaction; see `record`. `digest` is the store's."""
     event = ready.event
     event_key = digest(f"{event.client}\x1f{event.session}\x1f{event.use_id}")[:16] if event.use_id else None
     at = min(event.at or now, now)

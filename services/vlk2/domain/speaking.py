@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from vlk2.domain.anchors import anchor_text, failure_name
+from vlk2.domain.beliefs import Incident, Pattern, incident_text, pattern_text
 from vlk2.domain.entry import Constraint, Kind
 from vlk2.domain.moments import span, stamp
 from vlk2.domain.quoting import ANCHOR, code, one_line, quoted
@@ -60,6 +61,12 @@ def in_place_of_call(constraint: Constraint, now: int, *, failures: int, last: i
         _SILENCE,
     ]
     return _within(lines)
+
+
+def by_the_team(learned: Pattern | Incident) -> str:
+    """What other agents of the team learned of a failure that this agent has just met for the first time."""
+    text = pattern_text(learned) if isinstance(learned, Pattern) else incident_text(learned)
+    return _within([f"Vlk² memory of the team, of the failure that was just met:\n{text}", _SILENCE])
 
 
 def at_start(constraints: Sequence[Constraint], stamps: str) -> str:
