@@ -31,7 +31,16 @@ TABLE = Table(
         ),
         Row("cd", "cd: ", r"(?:\S+: )?(?:(?:line )?\d+: )?cd: (?:can't cd to )?(?P<symbol>.+?)(?:: No such file or directory)?$", TOOL, type="No such file or directory", specific=True, fixed=True),
         *(
-            Row("errno", said, rf"(?:[\w.+/-]+|-?\[?\w+\]?): (?:(?:line )?\d+: )?(?:(?P<message>.*): )?(?P<type>{said})(?: \(os error \d+\))?\.?$", TOOL - 1, specific=True)
+            Row(
+                "errno",
+                said,
+                r"(?:[\w.+/-]+|-?\[?\w+\]?): (?:(?:line )?\d+: )?"
+                r"(?:[^'‘\"]{0,80}['‘\"](?:[^'’\"]*/)?(?P<symbol>[^'’\"/]+)/?['’\"][^:]{0,80}: |(?P<file>.*): )?"
+                rf"(?P<type>{said})(?: \(os error \d+\))?\.?$",
+                TOOL - 1,
+                specific=True,
+                fixed=True,
+            )
             for said in _ERRNO
         ),
         Row("disk-full", "No space left on device", r".*?No space left on device.*", SYSTEM - 1, type="No space left on device", specific=True, transient=True, fixed=True, strong=False),
