@@ -140,7 +140,7 @@ def _pages(
         if not isinstance(name, str) or not isinstance(row, dict):
             raise InvalidInput(f"line {number} is no line of an export: nothing was taken in.")
         values = cast("dict[str, Any]", row)
-        if set(values) != set(archive.tables.get(name, ())):
+        if name not in archive.tables or set(values) != set(archive.tables[name]):
             raise InvalidInput(f"line {number} is no row of {name[:40]!r}: nothing was taken in.")
         if page and (name != table or len(page) == PAGE):
             yield table, page

@@ -9,6 +9,7 @@ from typing import Literal, LiteralString, cast
 
 Dialect = Literal["sqlite", "postgres"]
 SUBJECTS = ("identity", "contents", "observations", "hearing", "entries", "constraints", "cycle", "recall", "facts", "team")
+_HEADINGS = ("name", "fragment", "table", "fault")
 _FOLDER = os.path.join(os.path.dirname(__file__), "sql")
 
 
@@ -45,15 +46,21 @@ def _read_path(path: str) -> str:
 
 
 def _parse(text: str, word: str, dialect: Dialect) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for chunk in text.split(f"-- {word}: ")[1:]:
-        head, _, body = chunk.partition("\n")
-        name, bracket, only = head.strip().partition(" [")
-        if bracket and only != f"{dialect}]":
+    found: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in text.split("\n"):
+        if not line.startswith("--"):
+            if current is not None:
+                current.append(line)
             continue
-        lines = [line for line in body.split("\n") if not line.startswith("--")]
-        found[name] = "\n".join(lines).strip()
-    return found
+        kind, _, head = line[3:].partition(": ")
+        if kind in _HEADINGS:
+            name, bracket, only = head.strip().partition(" [")
+            wanted = kind == word and (not bracket or only == f"{dialect}]")
+            current = [] if wanted else None
+            if current is not None:
+                found[name] = current
+    return {name: "\n".join(lines).strip() for name, lines in found.items()}
 
 
 def styled(sql: str, dialect: Dialect) -> str:
