@@ -38,9 +38,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("run", "Run a command and record how it went, for shells, CI and agents without hooks."),
     "pause": ("pause", "Record and say nothing for a while."),
     "resume": ("pause", "End a pause."),
-    "join": ("join", "Use a team server from now on."),
-    "leave": ("join", "Go back to this machine's own store."),
-    "sync": ("join", "Hand in what waits in the spool."),
+    "patterns": ("patterns", "What the team learned: list, explain, revoke, pin."),
     "join": ("join", "Use a team server from now on."),
     "leave": ("join", "Go back to this machine's own store."),
     "sync": ("join", "Hand in what waits in the spool."),
@@ -48,6 +46,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "agent": ("team", "Add agents to a team, list them, lock them out."),
     "token": ("team", "Create, list, rotate and revoke tokens."),
     "audit": ("team", "Show what was done and what was refused."),
+    "trust": ("trust", "Let a project's vlk2.toml set its threshold, rows and exclusions."),
     "replay": ("replay", "Find the loops in recorded sessions."),
 }
 

@@ -134,7 +134,7 @@ def _opened(address: str, *, migrate: bool = True) -> Generator[Store]:
 def _new_file(file: str) -> Generator[Callable[[str], object]]:
     """A file that nobody else may read, there only once it is whole; what is there already is left as it is."""
     if file == "-":
-        with open(1, "w", encoding="utf-8", newline="\n", closefd=False) as out:  # noqa: PTH123
+        with open(1, "w", encoding="utf-8", newline="\n", closefd=False) as out:
             yield out.write
         return
     if os.path.exists(file):  # noqa: PTH110
@@ -155,7 +155,7 @@ def _new_file(file: str) -> Generator[Callable[[str], object]]:
 @contextlib.contextmanager
 def _lines(file: str) -> Generator[Iterator[str]]:
     if file == "-":
-        with open(0, encoding="utf-8", newline="\n", closefd=False) as given:  # noqa: PTH123
+        with open(0, encoding="utf-8", newline="\n", closefd=False) as given:
             yield given
         return
     try:
