@@ -139,26 +139,34 @@ class Desk:
         """As a user does it."""
         self.vlk2("install", self.client, "--yes")
 
-    def run(self, script: list[Turn], folder: pathlib.Path | None = None) -> StandIn:
-        """One session of the client on the script; answers the stand-in with what the client sent."""
+    def run(self, script: list[Turn], *folders: pathlib.Path) -> StandIn:
+        """Sessions of the client on the script, one in each folder (the working copy by default), all at once;
+        answers the stand-in with what they sent."""
         with StandIn(script) as model:
             _settings(self.client, self.home, model.port)
-            where = folder or self.work
-            ended = subprocess.run(
-                COMMANDS[self.client],
-                cwd=where,
-                env={**self.environment(model.port), "PWD": str(where)},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=LONGEST,
-            )
-        self.output = f"{self.client} ended with {ended.returncode}:\n{ended.stdout[-4000:]}"
+            started = [
+                subprocess.Popen(
+                    COMMANDS[self.client],
+                    cwd=where,
+                    env={**self.environment(model.port), "PWD": str(where)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                )
+                for where in (folders or (self.work,))
+            ]
+            for process in started:
+                try:
+                    text, _ = process.communicate(timeout=LONGEST)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    text, _ = process.communicate()
+                self.output += f"{self.client} ended with {process.returncode}:\n{text[-4000:]}\n"
         log = next(self.home.rglob("hook.log"), None)
         if log is not None:
-            self.output += f"\nhook.log:\n{log.read_text()[-2000:]}"
+            self.output += f"hook.log:\n{log.read_text()[-2000:]}"
         return model
 
 

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.clients
 
 ANCHOR = "[SYSTEM ANCHOR]"
 CHECK = Run("make check")
-FAILURE = "KeyError: 'north'"
 
 
 def checkout(folder: pathlib.Path) -> None:
@@ -44,8 +43,8 @@ SCRIPTS = {
 
 
 @pytest.fixture(scope="session")
-def drives(clients, tmp_path_factory):
-    """Every client on every script, two at a time: each test takes its own and waits for no other."""
+def drives(clients, request, tmp_path_factory):
+    """The clients on the scripts that the chosen tests need, two at a time: a test waits for its own alone."""
 
     def drive(client: str, script: str):
         desk = Desk(client, tmp_path_factory.mktemp(f"{client}-{script}".replace(" ", "-")))
@@ -54,17 +53,22 @@ def drives(clients, tmp_path_factory):
         if script == "two failures":  # two worktrees at once, each below the threshold
             other = desk.work.parent / "other"
             subprocess.run(["git", "worktree", "add", "-q", str(other)], cwd=desk.work, check=True)
-            with concurrent.futures.ThreadPoolExecutor(2) as both:
-                models = list(both.map(lambda folder: desk.run(SCRIPTS[script], folder), (desk.work, other)))
-            return desk, models
-        return desk, [desk.run(SCRIPTS[script])]
+            return desk, desk.run(SCRIPTS[script], desk.work, other)
+        return desk, desk.run(SCRIPTS[script])
 
+    params = [getattr(item, "callspec", None) for item in request.session.items]
+    wanted = dict.fromkeys(
+        (p.params["client"], p.params["script"]) for p in params if p is not None and "script" in p.params
+    )
     pool = concurrent.futures.ThreadPoolExecutor(2)
-    wanted = [(c, s) for s in ("story", "edit", "success") for c in CLIENTS]
-    wanted += [(c, "two failures") for c in ("claude-code", "codex")]
     futures = {one: pool.submit(drive, *one) for one in wanted}
     yield lambda client, script: futures[client, script].result()
     pool.shutdown(cancel_futures=True)
+
+
+def on(script: str, clients=CLIENTS):
+    """The test runs for each of the clients, on this script."""
+    return pytest.mark.parametrize(("client", "script"), [(client, script) for client in clients])
 
 
 def before_and_after(model, position: int) -> tuple[str, str]:
@@ -80,11 +84,11 @@ def before_and_after(model, position: int) -> tuple[str, str]:
     pytest.fail(f"the model had only {turns} turns, not {position + 1}")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@on("story")
 def test_the_constraint_stands_in_the_messages_after_the_third_result_and_before_the_fourth_call(
-    drives, client
+    drives, client, script
 ):
-    desk, (model,) = drives(client, "story")
+    desk, model = drives(client, script)
     before_third, _ = before_and_after(model, 2)
     before_fourth, _ = before_and_after(model, 3)
     assert ANCHOR not in before_third, desk.output
@@ -93,9 +97,9 @@ def test_the_constraint_stands_in_the_messages_after_the_third_result_and_before
     assert "vlk2 pause" in before_fourth
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_the_fourth_identical_call_is_refused_and_its_output_is_absent(drives, client):
-    desk, (model,) = drives(client, "story")
+@on("story")
+def test_the_fourth_identical_call_is_refused_and_its_output_is_absent(drives, client, script):
+    desk, model = drives(client, script)
     before_fourth, _ = before_and_after(model, 3)
     before_fifth, _ = before_and_after(model, 4)
     assert before_fourth.count("Traceback (most recent call last)") == 3, desk.output
@@ -103,33 +107,34 @@ def test_the_fourth_identical_call_is_refused_and_its_output_is_absent(drives, c
     assert f"{ANCHOR} Not run: this identical call failed 3 times" in before_fifth, desk.output
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_fifth_passes_and_is_recorded_as_an_override(drives, client):
-    desk, (model,) = drives(client, "story")
+@on("story")
+def test_a_fifth_passes_and_is_recorded_as_an_override(drives, client, script):
+    desk, model = drives(client, script)
     before_sixth, _ = before_and_after(model, 5)
     assert before_sixth.count("Traceback (most recent call last)") == 4, desk.output
     timeline = json.loads(desk.vlk2("timeline", "--json"))
     assert [c["overrides"] for c in constraints_of(timeline)] == [1], timeline
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_the_model_that_asks_is_answered_with_the_anchor(drives, client):
-    desk, (model,) = drives(client, "story")
+@on("story")
+def test_the_model_that_asks_is_answered_with_the_anchor(drives, client, script):
+    desk, model = drives(client, script)
     _, after = before_and_after(model, 5)
     assert "Vlk² memory of" in after, desk.output
     assert f"{ANCHOR} KeyError has repeated 4 times." in after, desk.output
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_the_timeline_shows_the_whole_story(drives, client):
-    desk, _ = drives(client, "story")
+@on("story")
+def test_the_timeline_shows_the_whole_story(drives, client, script):
+    desk, _ = drives(client, script)
     text = desk.vlk2("timeline")
-    assert FAILURE in text and "make check" in text and "FUTURE" in text, text
+    for part in ("FUTURE (1)", "KeyError", "make check", "4 occurrences, 1 overridden"):
+        assert part in text, text
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_with_an_edit_between_it_is_advised_and_not_refused(drives, client):
-    desk, (model,) = drives(client, "edit")
+@on("edit")
+def test_with_an_edit_between_it_is_advised_and_not_refused(drives, client, script):
+    desk, model = drives(client, script)
     text = written(model.conversation())
     assert "Not run:" not in text, desk.output
     assert text.count("Traceback (most recent call last)") == 4, desk.output
@@ -138,27 +143,27 @@ def test_with_an_edit_between_it_is_advised_and_not_refused(drives, client):
     ), desk.output
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_with_a_success_between_nothing_is_said(drives, client):
-    desk, (model,) = drives(client, "success")
-    _, after = before_and_after(model, 4)
-    assert after.count("checked 4") == 2, desk.output
+@on("success")
+def test_with_a_success_between_nothing_is_said(drives, client, script):
+    desk, model = drives(client, script)
+    _, after = before_and_after(model, 5)
+    assert after.count("checked 4") == 1, desk.output
     assert ANCHOR not in after, desk.output
 
 
-@pytest.mark.parametrize("client", ["claude-code", "codex"])
-def test_two_worktrees_at_once_make_no_false_sum(drives, client):
-    desk, models = drives(client, "two failures")
-    for model in models:
-        text = written(model.conversation())
-        assert text.count("Traceback (most recent call last)") == 2, desk.output
-        assert ANCHOR not in text, desk.output
+@on("two failures", ["claude-code", "codex"])
+def test_two_worktrees_at_once_make_no_false_sum(drives, client, script):
+    desk, model = drives(client, script)
+    read = [written(messages_of(request)) for request in model.requests]
+    ended = [text for text in read if text.count("Traceback (most recent call last)") == 2]
+    assert len({"/other/" in text for text in ended}) == 2, desk.output
+    assert not any(ANCHOR in text for text in read), desk.output
     assert constraints_of(json.loads(desk.vlk2("timeline", "--json"))) == []
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_no_request_carries_the_constraint_before_it_was_learned(drives, client):
-    _, (model,) = drives(client, "story")
+@on("story")
+def test_no_request_carries_the_constraint_before_it_was_learned(drives, client, script):
+    _, model = drives(client, script)
     early = [request for request in model.requests if written(messages_of(request)).count("Traceback") < 3]
     assert early
     assert all(ANCHOR not in written(messages_of(request)) for request in early)
