@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vlk2.app.consolidate import Done
     from vlk2.app.erase import Erased, Selection
     from vlk2.app.explain import Explained, ShownFix
+    from vlk2.app.fix_trail import Files
     from vlk2.app.forget import Forgotten
     from vlk2.app.pin import Pinned
     from vlk2.app.recall import Recalled
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from vlk2.domain.entry import Entry
     from vlk2.domain.event import Event
     from vlk2.domain.observation import Outcome
+    from vlk2.domain.project_rules import ProjectRules
     from vlk2.settings import Settings
 
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
@@ -89,8 +91,10 @@ class Memory:
         mask: Redactor | None = None,
         clock: Callable[[], int] = now,
         actor: str = "agent",
+        workspace: str = "",
     ) -> None:
         self.settings = settings
+        self.workspace = workspace
         self.owner = owner
         self._counter = counter
         self._mask = mask
@@ -122,6 +126,13 @@ class Memory:
             self._mask = mask
         return self._mask
 
+    def rules(self) -> ProjectRules:
+        """What the workspace's own `vlk2.toml` sets, where its user trusts it."""
+        from vlk2.project_file import rules_for
+        from vlk2.userfile import data_directory
+
+        return rules_for(self.workspace, data_directory(os.environ))
+
     def of(self, owner: Owner, actor: str) -> Memory:
         """The memory of another owner over the same store, tokenizer and masking."""
         mine = Memory(
@@ -143,16 +154,19 @@ class Memory:
         *,
         source: str = "tool",
         outcome: Outcome | None = None,
-        stamps: str = "{}",
+        stamps: str | Callable[[], str] = "{}",
         root: str = "",
+        files: Files | None = None,
     ) -> Recorded:
         from vlk2.app.record import Terms, record
 
+        rules = self.rules()
+        threshold = rules.loop_threshold or self.settings.loop_threshold
         return record(
             self.store,
             self.owner,
             event,
-            Terms(source, self.settings.loop_threshold, self.actor),
+            Terms(source, threshold, self.actor),
             now=self.clock(),
             mint=mint,
             mask=self.mask,
@@ -160,6 +174,8 @@ class Memory:
             outcome=outcome,
             stamps=stamps,
             root=root,
+            files=files,
+            rules=rules,
         )
 
     def fetch_context(self, query: str = "", max_tokens: int = 0) -> Rendered:

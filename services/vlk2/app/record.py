@@ -19,6 +19,7 @@ from vlk2.domain.grounds import compatible
 from vlk2.domain.loops import Loop, Patience
 from vlk2.domain.moments import HOUR, MINUTE
 from vlk2.domain.observation import Diagnosis, Fingerprint, Key, Outcome, Seen
+from vlk2.domain.project_rules import ProjectRules
 from vlk2.domain.recording import (
     Closed,
     Met,
@@ -114,16 +115,17 @@ def record(
     stamps: str | Callable[[], str] = "{}",
     root: str = "",
     files: Files | None = None,
+    rules: ProjectRules | None = None,
 ) -> Recorded:
     """Records `event` in the owner's timeline and answers what became of it.
 
     `outcome` overrides the diagnosis where the caller says. `stamps` are branch, HEAD, lockfile and toolchain
     as JSON (or a function that is called only where they matter), `root` the package that a command ran in,
-    `files` the files of the workspace where the caller can read them: for the fix trail. A second report of one client event, and an explicit
-    record of what a hook has just recorded, add nothing and say so. InvalidInput where there is neither text
-    nor verdict.
+    `files` the files of the workspace where the caller can read them: for the fix trail; `rules` the project's
+    own fingerprint rows. A second report of one client event, and an explicit record of what a hook has just
+    recorded, add nothing and say so. InvalidInput where there is neither text nor verdict.
     """
-    ready = prepare(event, mask, outcome)
+    ready = prepare(event, mask, outcome, rules)
     with store.write(owner, now) as timeline:
         return record_in(
             timeline,
@@ -176,8 +178,11 @@ def record_in(
     return recorder.write(seen, ready, run, event_key, digest)
 
 
-def prepare(event: Event, mask: Redactor, outcome: Outcome | None = None) -> Ready:
-    """The event as it may be written. InvalidInput where there is neither text nor verdict."""
+def prepare(
+    event: Event, mask: Redactor, outcome: Outcome | None = None, rules: ProjectRules | None = None
+) -> Ready:
+    """The event as it may be written. `rules` are the project's own. InvalidInput where there is neither text
+    nor verdict."""
     # Clipped twice: what a first cut tears in two (a key without its end) is cut away by the second.
     whole = normalise(clip(event.text, LOG_LIMIT + LOG_LIMIT // 2))
     masked = mask(whole)
@@ -199,7 +204,13 @@ def prepare(event: Event, mask: Redactor, outcome: Outcome | None = None) -> Rea
     if outcome is Outcome.SUCCESS or outcome is Outcome.UNKNOWN:
         diagnosis = Diagnosis(outcome)
     else:
-        diagnosis = diagnose(text, is_error=verdict[0], exit_code=verdict[1], action=event.action)
+        diagnosis = diagnose(
+            text,
+            is_error=verdict[0],
+            exit_code=verdict[1],
+            action=event.action,
+            extra=rules.table if rules else None,
+        )
     file = mask(normalise(event.place))[:_FILE_LIMIT]
     return Ready(
         event=replace(event, text=text, place=file),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any, cast
@@ -14,6 +15,9 @@ from vlk2.domain.fingerprint import diagnose, explain
 from vlk2.domain.observation import Diagnosis, Outcome
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput
+from vlk2.identity import worktree_of
+from vlk2.project_file import rules_for
+from vlk2.userfile import data_directory
 
 
 @click.command(
@@ -29,21 +33,24 @@ def fingerprint(jsonl: bool, why: bool, exit_code: int | None, action: str, as_j
 
     With --jsonl each line is {"id", "text"} with optional "is_error", "exit_code" and "action".
     """
+    own = rules_for(worktree_of(os.getcwd()), data_directory(os.environ)).table  # noqa: PTH109
     if jsonl:
         for row in _rows():
             verdict = {name: row[name] for name in ("is_error", "exit_code") if row.get(name) is not None}
-            found = diagnose(normalise(row["text"]), action=str(row.get("action") or ""), **verdict)
+            found = diagnose(
+                normalise(row["text"]), action=str(row.get("action") or ""), extra=own, **verdict
+            )
             click.echo(json.dumps({"id": row.get("id"), **diagnosis_fields(found)}, ensure_ascii=False))
         return
     text = normalise(sys.stdin.buffer.read().decode("utf-8", "replace"))
-    found = diagnose(text, exit_code=exit_code, action=action)
+    found = diagnose(text, exit_code=exit_code, action=action, extra=own)
     if as_json and not why:
         click.echo(json.dumps(diagnosis_fields(found), ensure_ascii=False))
         return
     if not why:
         click.echo(_for_people(found))
         return
-    told = explain(text, exit_code=exit_code, action=action)
+    told = explain(text, exit_code=exit_code, action=action, extra=own)
     if as_json:
         extra = {
             "verdict": told.verdict,

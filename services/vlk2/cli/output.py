@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from vlk2.bootstrap import Memory, owner_of
+from vlk2.identity import worktree_of
 from vlk2.remote_memory import memory_for
 from vlk2.settings import load
 
@@ -20,7 +21,9 @@ def memory(project: str | None = None) -> Memory:
     """The memory of the caller's own timeline, from settings and the working directory."""
     settings = load(**({"project": project} if project else {}))
     owner = owner_of(settings, os.environ, os.getcwd())  # noqa: PTH109
-    return memory_for(settings, owner, os.environ, actor="cli")
+    mine = memory_for(settings, owner, os.environ, actor="cli")
+    mine.workspace = "" if project else worktree_of(os.getcwd())  # noqa: PTH109
+    return mine
 
 
 def json_option(command: _F) -> _F:

@@ -346,7 +346,7 @@ def serve_stdio() -> None:
     from vlk2.bootstrap import owner_of
     from vlk2.cycle import CycleThread
     from vlk2.draining import Drainer
-    from vlk2.identity import workspace
+    from vlk2.identity import workspace, worktree_of
     from vlk2.mcp.stdio import run_stdio
     from vlk2.remote_memory import RemoteMemory, memory_for
     from vlk2.settings import load
@@ -355,6 +355,7 @@ def serve_stdio() -> None:
     settings = load()
     root = workspace(os.environ, os.getcwd())  # noqa: PTH109
     memory = memory_for(settings, owner_of(settings, os.environ, root), os.environ)
+    memory.workspace = worktree_of(root)
     far = isinstance(memory, RemoteMemory)
     # For `vlk2 doctor`: hook and server must be of one store.
     seen.note(data_directory(os.environ), "server", "start", settings.store, memory.clock())
