@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from vlk2.domain.command import parse_action
 from vlk2.domain.digests import sha256
 from vlk2.domain.fingerprint import ALGORITHM, masks, names, tables, unknown
 from vlk2.domain.fingerprint.masks import Masked, Template
@@ -189,11 +190,12 @@ def _failing(found: Sequence[Found], headline: Found, of_headline: _Named, page:
     return frozenset(members)
 
 
-def _unknown_tool(page: Page, exit_code: int | None) -> Found:
+def _unknown_tool(page: Page, exit_code: int | None, action: str) -> Found:
     index = unknown.headline(page)
-    if index < 0:
+    if index < 0:  # nothing was said: the status, and the program that ended with it, are all there is
         kind = f"exit {exit_code}" if exit_code is not None else "failure"
-        return Found("silent", TRAILER, "text", kind, "", 0, headline=kind)
+        programs = parse_action(action).programs if action else ()
+        return Found("silent", TRAILER, "text", kind, "", 0, headline=kind, symbols=programs[-1:])
     return Found("unknown", LOOSE, "text", "", page.lines[index], index, strong=False)
 
 
@@ -265,7 +267,7 @@ def _decide(
         quiet = Outcome.SUCCESS if verdict is Verdict.HIDDEN else Outcome.UNKNOWN
         return _Decision(verdict, quiet, reading.page, tuple(found))
     if not found:
-        one = _unknown_tool(reading.page, exit_code)
+        one = _unknown_tool(reading.page, exit_code, action)
         return _Decision(verdict, Outcome.FAILURE, reading.page, (one,), one, reading.ordinary)
     return _Decision(verdict, Outcome.FAILURE, reading.page, tuple(found), _choose(found))
 

@@ -64,7 +64,7 @@ def _unwrap(line: str) -> str:
     """Return `line`, or nothing where it is only what an agent's harness wrote around an output."""
     if line in _HARNESS or _status().match(line):
         return ""
-    return line.removeprefix("Output: ")
+    return line.removeprefix("Output: ").removesuffix("</output>")
 
 
 def _strip_prefix(line: str) -> str:

@@ -32,7 +32,7 @@ def _said_exit() -> re.Pattern[str]:
     return re.compile(
         r"\A\s*(?:<returncode>(\d{1,3})</returncode>|Exit code:? (\d{1,3})\b|\[exit(?: code)?:? (\d{1,3})\])"
         r"|(?:\[The command completed with exit code (\d{1,3})\.?\]|<returncode>(\d{1,3})</returncode>"
-        r"|\[Command finished with exit code (\d{1,3})\]|^\(?[Ee]xit [Cc]ode: (\d{1,3})\)?)\s*\Z",
+        r"|\[Command finished with exit code (\d{1,3})\]|executed with exit code (\d{1,3})\.|^\(?[Ee]xit [Cc]ode: (\d{1,3})\)?)\s*\Z",
         re.MULTILINE,
     )
 

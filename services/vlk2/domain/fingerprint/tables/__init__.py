@@ -18,7 +18,7 @@ from vlk2.domain.fingerprint.rows import Table
 TRIGGERS: dict[str, tuple[str, ...]] = {
     "rust": ("error", "panicked at", "warning: "),
     "typescript": ("error TS",),
-    "python": ("Fatal Python", "No module named", "can't open file", "Traceback (most", "Error", "\nE  ", "FAILED ", "ERROR ", "python", "FAIL: ", "ERROR: "),
+    "python": ("Sorry: ", "Fatal Python", "No module named", "can't open file", "Traceback (most", "Error", "\nE  ", "FAILED ", "ERROR ", "python", "FAIL: ", "ERROR: "),
     "pychecks": (".toml:", ": error: ", " - error: ", " - warning: ", ".py:", ".pyi:", "\n --> ", "\n  --> ", "\n   --> ", ".ipynb:"),
     "packages": ("ERROR: ", "npm ERR!", "npm error", "error: ", "× ", "ERR_PNPM", "E: ", "YN0", "Could not find gem", "error Command", "error Could", "error An ", "error Your", "error Found", "error The ", "error Rec"),
     "javascript": ("Uncaught", "Error", "Exception", "● ", "  error  ", "  warning  ", "ERROR", "FAIL ", "not ok ", "resolve import", "Module not", "[vite", "(Use `node"),
@@ -32,14 +32,14 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "functional": (": error:", "Error: ", "Fatal error: exception", "Syntax error "),
     "sql": ("connection to server", "ERROR", "FATAL:", "PANIC:", "Error: ", "rror near", "psql: "),
     "sanitizer": ("Invalid free", "Use of uninit", "Process terminating", "Sanitizer: ", "libFuzzer: ", "runtime error: ", "FATAL:", "# Fatal", "# Check", "# Debug", "# Runtime", "heap out of", ":ERROR:", "ssertion failed", "BUG", "Kernel panic", "general protection", "signal ", "leak of ", "Crash reason", "F0", "F1", "Invalid read", "Invalid write", "Conditional jump", "uninit"),
-    "shell": ("env: ", "Text file busy", "not found", "not recognized", "syntax error", "unexpected EOF", "zsh:", "(eval)", "invalid option", "unrecognized option", "unknown option", "illegal option", "No such file", "ermission denied", "s a directory", "ot a directory", "File exists", "not empty", "not permitted", "Read-only", "No space", "Too many", "too long", "resource busy", "file busy", "quota exceeded", "allocate memory", "nvalid argument", "Broken pipe", "Input/output", "Exec format", "temporarily unavail", "Killed", "timed out after", "sudo: ", "here-doc", "cd: "),
-    "git": ("does not apply", "corrupt patch", "failed to push", "fatal: ", "error: ", "CONFLICT (", "rejected]", "FAILED at", "Permission denied (", "hook declined", "gh: ", "GraphQL: "),
+    "shell": ("sed: -e", "env: ", "Text file busy", "not found", "not recognized", "syntax error", "unexpected EOF", "zsh:", "(eval):", "invalid option", "unrecognized option", "unknown option", "illegal option", "No such file", "ermission denied", "s a directory", "ot a directory", "File exists", "not empty", "not permitted", "Read-only", "No space", "Too many", "too long", "resource busy", "file busy", "quota exceeded", "allocate memory", "nvalid argument", "Broken pipe", "Input/output", "Exec format", "temporarily unavail", "Killed", "timed out after", "sudo: ", "here-doc", "cd: "),
+    "git": ("malformed patch", "does not apply", "corrupt patch", "failed to push", "fatal: ", "error: ", "CONFLICT (", "rejected]", "FAILED at", "Permission denied (", "hook declined", "gh: ", "GraphQL: "),
     "containers": ("INSTALLATION FAILED", "UPGRADE FAILED", " DL3", " DL4", " SC1", " SC2", "Docker", "from daemon", "failed to solve", "dockerfile", "non-zero code", "no such service", "from server", "The connection to the server", "BackOff", "ErrImage", "OOMKilled", "Error: ", "FAILED!", "An error occurred ("),
     "agents": ("not found", "did not appear", "could not find", "occurrences", "SEARCH", "Failed to find", "matches of", "exactly the same", "has not been read", "modified since", "does not exist", "exceeds maximum", "InputValid", "nvalid arguments", "Missing required", "No such tool", "doesn't want", "ermission to use", "Sibling", "timed out", "tool_use_error"),
     "exceptions": ("Error", "Exception"),
     "http": ("Payload Too", "Gateway Time", "HTTP", "tatus", " Error: ", "curl: (", "Bad Request", "Unauthorized", "Forbidden", "Not Found", "Not Allowed", "Timeout", "Time-out", "409 Conflict", "Unprocessable", "Too Many Requests", "Internal Server Error", "Bad Gateway", "Unavailable", "verloaded", "ate limit", "resolve host", "resolution", "ENOTFOUND", "EAI_AGAIN", "such host", "not known", "onnection refused", "onnection reset", "onnection timed", "ECONN", "hang up", "ETIMEDOUT", "i/o timeout", "unreachable", "certificate", "x509", "E: ", "e: file", "e: /", "F0", "F1", "ddress already", "EADDRINUSE"),
     "generic": ("rror", "ERROR", "FATAL", "ailed", "nable to ", "annot ", "sage: ", "arning: ", "xit ", "xited ", "task failed"),
-    "lint": (" [", ": ", "]"),
+    "lint": (" | P:", " [", ": ", "]"),
 }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def load(name: str) -> Table:
 # A single line without any of these words and marks is met by no trigger. It spares most lines of a log the
 # triggers one by one; a test holds it against every trigger.
 _WORDS = frozenset(
-    "aborted allocate root returncode compilation corrupt env open plugin problem toml unsupported already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
+    "aborted malformed sorry sed allocate root returncode compilation corrupt env open plugin problem toml unsupported already cannot daemon fault option want appear argument arguments assertion bad been broken bug busy certificate check cmake "  # noqa: SIM905
     "conditional conflict could crash curl denied deprecated directory docker dockerfile document enotfound eai "
     "error errors etimedout eval exactly exceeded exceeds exec execution exist exists exit exited fail failed failure "
     "fatal find forbidden found gateway general gh go graphql hang heap hook http input internal invalid ipynb java "

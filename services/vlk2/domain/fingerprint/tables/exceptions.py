@@ -8,7 +8,7 @@ from functools import cache
 from vlk2.domain.fingerprint.page import Page
 from vlk2.domain.fingerprint.rows import LOOSE, Found, Table
 
-_PYTHON = frozenset(
+PYTHON = frozenset(
     [
         "Arithmetic", "Assertion", "Attribute", "BlockingIO", "BrokenPipe", "Buffer", "ChildProcess", "Connection",
         "ConnectionAborted", "ConnectionRefused", "ConnectionReset", "EOF", "Environment", "FileExists",
@@ -39,7 +39,7 @@ def _language(name: str, suffix: str, path: str, message: str) -> str:
         return "java" if path.count(".") > 1 else "php" if "\\" in path else "text"
     if "::" in path:
         return "ruby"
-    if name in _PYTHON:
+    if name in PYTHON:
         return "python"
     if name in _JAVASCRIPT:
         return "javascript" if name else "text"

@@ -8,6 +8,7 @@ TABLE = Table(
     "text",
     (
         Row("exit-said", "xit ", r"(?:.{0,80}[ (:])?(?:[Ee]xit(?:ed)?(?: with)?(?: a)?(?: non-zero)? (?:code|status)|exited with(?: exit)?(?: code| status)?)[ :]*(?P<symbol>\d+).*", TRAILER, type="exit", strong=False, fixed=True),
+        Row("task-failed", "task failed", r"(?:\[[^\]]*\] )?(?:ERROR:? )?task failed\.?$", TRAILER, type="task-failed", fixed=True),
         Row("error-bang", "rror: ", r"(?:[\w.@/+-]{1,60}: )?(?:fatal |Fatal |internal )?(?:[Ee]rror|ERROR)(?:\[(?P<type>[\w:-]+)\])?: (?P<message>\S.*)", TOOL - 5, strong=True),
         Row("error-upper", "ERROR", r"(?:\[?ERROR\]?|\*\*\* ERROR)(?:[:!]| -) *(?P<message>\S.*)", TOOL - 6),
         Row("fatal-upper", "FATAL", r"\[?FATAL\]?(?:[:!]| -)? +(?P<message>\S.*)", TOOL - 5),

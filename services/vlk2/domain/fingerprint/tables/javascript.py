@@ -18,6 +18,7 @@ from vlk2.domain.fingerprint.rows import (
     Row,
     Table,
 )
+from vlk2.domain.fingerprint.tables.exceptions import PYTHON
 
 
 @cache
@@ -70,7 +71,7 @@ def _errors(page: Page) -> list[Found]:
             ) and any(
                 text.strip() and not text.strip().strip("^~") for text in lines[max(0, index - 3) : index]
             )
-            if not stack and not caret:
+            if not stack and (not caret or hit["type"].removesuffix("Error") in PYTHON):
                 continue
             message = hit["message"] or ""
             if message.endswith(":"):

@@ -250,6 +250,13 @@ TABLE = Table(
             language="scala",
         ),
         Row(
+            "checkstyle",
+            "[ERROR] ",
+            r"\[ERROR\] (?P<file>\S+\.java):\[\d+(?:,\d+)?\] \(\w+\) (?P<type>\w+): (?P<message>.*)",
+            CODED,
+            specific=True,
+        ),
+        Row(
             "maven-compile",
             "[ERROR] ",
             r"\[ERROR\] (?P<file>\S+\.(?:java|kt|scala|groovy)):\[\d+,\d+\] (?:error: )?(?P<message>.*)",

@@ -288,6 +288,30 @@ TABLE = Table(
             TOOL,
             type="FileNotFoundError",
         ),
+        *(
+            Row(
+                "unittest-head",
+                f"{kind}: ",
+                rf"{kind}: (?P<test>\w+) \([\w.]+\)$",
+                TEST - 3,
+                type="test",
+                fixed=True,
+            )
+            for kind in ("FAIL", "ERROR")
+        ),
+        Row(
+            "pytest-missing",
+            "ERROR: ",
+            r"ERROR: (?P<type>file or directory not found|not found): (?P<file>\S+)",
+            TOOL,
+            fixed=True,
+        ),
+        Row(
+            "py-compile",
+            "Sorry: ",
+            r"Sorry: (?P<type>\w+Error): (?P<message>.*?) \((?P<file>[^(),]+), line \d+\)",
+            CRASH,
+        ),
         Row(
             "unittest-trailer",
             "FAILED (",

@@ -23,7 +23,11 @@ TABLE = Table(
         Row("not-found-env", "env: ", r"(?:/usr/bin/)?env: [‘']?(?P<symbol>[^’':\s]+)[’']?: No such file or directory", TOOL + 1, type="command-not-found", specific=True, fixed=True),
         Row("shell-syntax", "syntax error", r"(?:\S*sh|\S+\.sh|eval)(?:: -c)?(?:: (?:line )?\d+)?: (?P<message>(?:[Ss]yntax error|parse error|unexpected EOF).*)", TOOL, type="syntax-error"),
         Row("shell-eof", "unexpected EOF", r"\S+: (?:-c: )?(?:eval: )?line \d+: (?P<message>unexpected EOF.*)", TOOL, type="syntax-error"),
-        Row("zsh-parse", "zsh:", r"(?:\(eval\)|zsh)(?::\d+)?: (?P<message>parse error .*|no matches found: .*|bad substitution.*)", TOOL, type="syntax-error"),
+        *(
+            Row("zsh", mark, r"(?:\(eval\)|zsh)(?::\d+)?: (?P<type>no matches found|parse error near|permission denied|no such file or directory|bad substitution|event not found)(?::| |$) ?(?P<symbol>.*)", TOOL, fixed=True)
+            for mark in ("(eval):", "zsh:")
+        ),
+        Row("sed", "sed: -e", r"sed: -e expression #\d+, char \d+: (?P<message>.*)", TOOL, type="sed-expression"),
         Row("heredoc", "here-document", r".*?(?P<message>here-document (?:at line \d+ )?delimited by end-of-file.*)", TOOL - 1, type="heredoc", strong=False),
         *(
             Row("bad-option", f"{kind} option", rf"(?P<symbol>[\w./-]+): (?P<message>{kind} option.*)", TOOL, type="bad-option")
