@@ -494,6 +494,9 @@ def test_what_a_client_filters_is_passed_on(tmp_path: Path) -> None:
             ["/bin/sh", "-c", command], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"}
         )
         assert done.stdout == "/a b/it's.json\n"
+    words = passing.words("opencode")
+    done = subprocess.run(words, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+    assert done.stdout == "/a b/it's.json\n"
     entry = toml.parse(_plan("codex", tmp_path, launcher=passing).edits[0].add(""))["mcp_servers"]["vlk2"]
     assert entry["env"] == {"VLK2_CONFIG": "/a b/it's.json"}
 

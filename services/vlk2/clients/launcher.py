@@ -69,6 +69,9 @@ class Launcher:
 
     def words(self, client: str) -> list[str]:
         """For a client that starts a program without a shell."""
+        passed = [f"{key}={value}" for key, value in self.environment.items()]
+        if passed and not self.windows:
+            return ["env", *passed, self.hook, client]
         return self._started(self.hook, client)
 
     def serve(self) -> list[str]:

@@ -14,7 +14,15 @@ from vlk2.clients.editing.unreadable import Unreadable
 from vlk2.clients.plan import NAME, SECONDS, Edit, Place, Plan, Vendor
 
 CLIENT = "codex"
-EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+EVENTS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "Stop",
+    "SubagentStop",
+    "SessionEnd",
+)
 _REQUIREMENTS = "/etc/codex/requirements.toml"
 
 

@@ -18,7 +18,7 @@ EVENTS = (
     "preToolUse",
     "postToolUse",
     "postToolUseFailure",
-    "preCompact",
+    "subagentStop",
     "sessionEnd",
 )
 
