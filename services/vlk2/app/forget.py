@@ -29,7 +29,7 @@ def forget(
 ) -> Forgotten:
     """PRESENT or PAST -> PURGED, with a tombstone. Entries of this timeline with the very same text go with
     it, for they hold what is to be forgotten. NotAllowed for a constraint and for what one still rests on:
-    revoke it first."""
+    revoke it first; and for what is pinned."""
     if not reason.strip():
         raise InvalidInput("reason is empty: say in a few words why it is to be forgotten.")
     kept = one_line(mask(normalise(reason)), REASON_LIMIT)
@@ -44,6 +44,8 @@ def forget(
         holders = timeline.same_content(entry.content) if entry.content is not None else [entry]
         going = [h for h in holders if h.state is not State.PURGED]
         for holder in going:
+            if holder.pinned:
+                raise NotAllowed(f"{holder.id} is pinned: unpin it first (vlk_pin_memory or `vlk2 unpin`).")
             if cited := timeline.cited_by(holder):
                 raise NotAllowed(
                     f"{holder.id} is what the active constraint {cited[0]} rests on: revoke that first."
