@@ -588,6 +588,19 @@ class Audited:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class PatternSource:
+    """What one agent put behind a fact in one project: loops, how many of them ended, and by what."""
+
+    agent: str
+    project: str
+    loops: int
+    successes: int
+    ended: str
+    first_at: int
+    last_at: int
+
+
 class Directory(Protocol):
     """Teams, agents, tokens and the audit, inside one transaction."""
 
@@ -616,6 +629,25 @@ class Directory(Protocol):
         ...
 
     def touch_token(self, token_id: str, at: int) -> None: ...
+    def patterns(self, team: str, most: int) -> list[tuple[Pattern, int | None]]:
+        """The team's current facts, each with when an admin revoked it, the newest first."""
+        ...
+
+    def pattern(self, team: str, pattern_id: str) -> tuple[Pattern, int | None] | None:
+        """The current fact of the failure that this fact, closed or not, was about; None where the team has none
+        of that id."""
+        ...
+
+    def unlearned(self, team: str, most: int) -> list[Fingerprint]:
+        """Failures of which the team has evidence that no fact holds yet."""
+        ...
+
+    def pattern_sources(self, team: str, pattern_id: str) -> list[PatternSource]: ...
+    def revoke_pattern(self, team: str, pattern_id: str, at: int | None, now: int) -> None:
+        """Hides the fact from everybody since `at`; None takes that back."""
+        ...
+
+    def pin_pattern(self, team: str, pattern_id: str, pinned: bool, now: int) -> None: ...
     def note(self, row: Audited) -> None: ...
     def audit(self, team: str | None, most: int) -> list[Audited]:
         """The newest rows of a team (None: of all), newest first."""

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from vlk2.bootstrap import mint, now
+from vlk2.domain.beliefs import Pattern, pattern_text
 from vlk2.domain.credentials import RANDOM_BYTES, Scope, Token
 from vlk2.domain.moments import SECOND, iso, span
 from vlk2.errors import InvalidInput, NotAllowed
-from vlk2.ports import Store
+from vlk2.ports import Audited, Store
 
 Answer = dict[str, Any]
 
@@ -33,6 +34,11 @@ class Desk:
     scope: Scope = Scope.ADMIN
     agent: str = ""
     clock: Callable[[], int] = now
+
+    @property
+    def worker(self) -> str:
+        """Under whose name it takes the team's lease."""
+        return f"desk-{mint('w')[2:8]}"
 
     def reach(self, team: str) -> str:
         """The team that is meant: the caller's own, or the one named where all are within reach."""
@@ -235,6 +241,133 @@ def _audit(desk: Desk, team: str = "", limit: int = 100) -> Answer:
     }
 
 
+def _list_patterns(desk: Desk, team: str = "", limit: int = 200) -> Answer:
+    from vlk2.app.patterns import list_patterns
+
+    team = desk.reach(team)
+    found = list_patterns(desk.store, team, worker=desk.worker, now=desk.clock(), mint=mint, most=limit)
+    return {
+        "text": "\n\n".join(_pattern_text(p, r) for p, r in found) or f"the team {team} has no pattern yet",
+        "team": team,
+        "patterns": [_pattern(p, r) for p, r in found],
+    }
+
+
+def _explain_pattern(desk: Desk, pattern_id: str, team: str = "", names: bool = False) -> Answer:
+    from vlk2.app.patterns import explain_pattern
+
+    team = desk.reach(team)
+    if names and desk.scope is not Scope.ADMIN:
+        raise NotAllowed("names are shown to a token of the scope admin only.")
+    at = desk.clock()
+    found = explain_pattern(desk.store, team, pattern_id, worker=desk.worker, now=at, mint=mint)
+    if names:
+        with desk.store.directory(write=True) as directory:
+            directory.note(Audited(at, desk.actor, team, "pattern.names", found.pattern.id, ""))
+
+    def who(kind: str, name: str) -> str:
+        return name if names else f"{kind}-{desk.store.digest(f'{team}/{kind}/{name}')[:6]}"
+
+    sources = [
+        {
+            "agent": who("agent", s.agent),
+            "project": who("project", s.project),
+            "loops": s.loops,
+            "ended": s.successes,
+            "by": s.ended,
+            "first_at": s.first_at,
+            "last_at": s.last_at,
+        }
+        for s in found.sources
+    ]
+    lines = [_pattern_text(found.pattern, found.revoked_at), "Behind it:"]
+    lines += [
+        f"  {s['agent']} in {s['project']}: {s['loops']} loops, {s['ended']} ended"
+        + (f" by a change of {s['by']}" if s["by"] else "")
+        for s in sources
+    ]
+    lines += [
+        f"Believed since {iso(b.valid_from)}"
+        + (f" until {iso(b.valid_to)}" if b.valid_to is not None else "")
+        + f": {b.loops} loops, {b.successes} ended, confidence {b.confidence:.2f}"
+        for b in found.beliefs
+    ]
+    lines += [f"Contradicted {iso(c.at)}: {c.resolution or 'not resolved yet'}" for c in found.contradictions]
+    return {"text": "\n".join(lines), **_pattern(found.pattern, found.revoked_at), "sources": sources}
+
+
+def _revoke_pattern(desk: Desk, pattern_id: str, reason: str, team: str = "") -> Answer:
+    return _withdraw(desk, pattern_id, reason, team, revoked=True)
+
+
+def _restore_pattern(desk: Desk, pattern_id: str, reason: str, team: str = "") -> Answer:
+    return _withdraw(desk, pattern_id, reason, team, revoked=False)
+
+
+def _withdraw(desk: Desk, pattern_id: str, reason: str, team: str, *, revoked: bool) -> Answer:
+    from vlk2.app.patterns import revoke_pattern
+    from vlk2.redaction import mask
+
+    pattern = revoke_pattern(
+        desk.store,
+        desk.reach(team),
+        pattern_id,
+        reason,
+        revoked=revoked,
+        actor=desk.actor,
+        worker=desk.worker,
+        now=desk.clock(),
+        mint=mint,
+        mask=mask,
+    )
+    done = "revoked: nobody in the team is shown it any more" if revoked else "back"
+    return {"text": f"Pattern {pattern.id} is {done}.", "pattern_id": pattern.id, "revoked": revoked}
+
+
+def _pin_pattern(desk: Desk, pattern_id: str, team: str = "", pinned: bool = True) -> Answer:
+    from vlk2.app.patterns import pin_pattern
+
+    pattern = pin_pattern(
+        desk.store,
+        desk.reach(team),
+        pattern_id,
+        pinned=pinned,
+        actor=desk.actor,
+        worker=desk.worker,
+        now=desk.clock(),
+        mint=mint,
+    )
+    return {
+        "text": f"Pattern {pattern.id} is {'pinned' if pinned else 'not pinned'}.",
+        "pattern_id": pattern.id,
+        "pinned": pinned,
+    }
+
+
+def _pattern_text(pattern: Pattern, revoked_at: int | None) -> str:
+    return pattern_text(pattern) + (f"\nRevoked {iso(revoked_at)}." if revoked_at is not None else "")
+
+
+def _pattern(pattern: Pattern, revoked_at: int | None) -> Answer:
+    return {
+        "pattern_id": pattern.id,
+        "language": pattern.fingerprint.language,
+        "type": pattern.fingerprint.type,
+        "signature": pattern.fingerprint.signature,
+        "symbols": list(pattern.fingerprint.symbols),
+        "confidence": pattern.confidence,
+        "loops": pattern.loops,
+        "repeats": pattern.repeats,
+        "ended": pattern.successes,
+        "ended_by": pattern.ended,
+        "agents": pattern.agents,
+        "first_at": pattern.first_at,
+        "last_at": pattern.last_at,
+        "pinned": pattern.pinned,
+        "revoked_at": revoked_at,
+    }
+
+
 def _issued(text: str, token: Token, at: int) -> Answer:
     until = f", until {iso(token.expires_at)}" if token.expires_at else ""
     return {
@@ -278,5 +411,16 @@ _VERBS: Mapping[str, _Verb] = {
     "rotate_token": _Verb(_rotate_token, {"token_id": str, "team": str, "grace": int}, ("token_id",)),
     "revoke_token": _Verb(_revoke_token, {"token_id": str, "team": str}, ("token_id",)),
     "list_tokens": _Verb(_list_tokens, {"team": str}),
+    "list_patterns": _Verb(_list_patterns, {"team": str, "limit": int}, scope=Scope.AGENT),
+    "explain_pattern": _Verb(
+        _explain_pattern, {"pattern_id": str, "team": str, "names": bool}, ("pattern_id",), Scope.AGENT
+    ),
+    "revoke_pattern": _Verb(
+        _revoke_pattern, {"pattern_id": str, "reason": str, "team": str}, ("pattern_id", "reason")
+    ),
+    "restore_pattern": _Verb(
+        _restore_pattern, {"pattern_id": str, "reason": str, "team": str}, ("pattern_id", "reason")
+    ),
+    "pin_pattern": _Verb(_pin_pattern, {"pattern_id": str, "team": str, "pinned": bool}, ("pattern_id",)),
     "audit": _Verb(_audit, {"team": str, "limit": int}),
 }

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from vlk2.app.admit import admit
-from vlk2.bootstrap import open_store
+from vlk2.bootstrap import Memory, open_store
 from vlk2.domain.credentials import Scope, token_hash
+from vlk2.domain.event import Event, EventKind
 from vlk2.domain.moments import DAY, HOUR, MINUTE
 from vlk2.errors import InvalidInput, NotAllowed, NotFound
-from vlk2.ports import Store
+from vlk2.ports import Owner, Store
+from vlk2.settings import load
 from vlk2.team import Desk, perform
 
 BEGIN = 20_000 * DAY
@@ -175,3 +178,160 @@ def test_a_team_is_created_once(operator: Desk) -> None:
         perform(operator, "create_team", {"team": "acme"})
     with pytest.raises(NotFound):
         perform(operator, "create_agent", {"team": "umbrella", "agent": "ada"})
+
+
+# what agents' loops teach the team -------------------------------------------------------------------
+
+RUST = "error[E0277]: cannot add `&str` to `i32`\n  --> src/private_{who}.rs:{line}:5\n"
+
+
+class Words:
+    exact = True
+
+    def count(self, text: str) -> int:
+        return len(text) // 4 + 1
+
+
+def memory(store: Store, clock: Clock, agent: str, project: str = "ledger", team: str = "acme") -> Memory:
+    settings = load(store="sqlite:////nowhere/at/all.db", team=team, agent=agent)
+    base = Memory(settings, Owner(team, agent, project), counter=Words(), clock=clock)
+    base._store = store
+    return base
+
+
+def meet(who: Memory, times: int, clock: Clock) -> None:
+    for line in range(times):
+        clock.now += 1_000_000
+        text = RUST.format(who=who.owner.agent, line=line)
+        who.record(Event(EventKind.RESULT, text=text, explicit=True, tool="Bash", command="cargo check"))
+
+
+def test_one_agents_loop_is_a_pattern_for_another_that_meets_it_and_names_nobody(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    perform(operator, "create_team", {"team": "acme"})
+    ada, bob = memory(store, clock, "ada"), memory(store, clock, "bob")
+    meet(ada, 3, clock)
+    assert "1 agent" not in bob.fetch_context().text
+    meet(bob, 1, clock)
+    told = bob.fetch_context().text
+    assert "looped once for 1 agent" in told
+    assert "private_ada" not in told
+    [pattern] = perform(operator, "list_patterns", {"team": "acme"})["patterns"]
+    assert (pattern["language"], pattern["type"], pattern["loops"], pattern["agents"]) == (
+        "rust",
+        "E0277",
+        1,
+        1,
+    )
+    explained = perform(operator, "explain_pattern", {"team": "acme", "pattern_id": pattern["pattern_id"]})
+    assert [source["loops"] for source in explained["sources"]] == [1]
+    assert not any(word in str(explained) for word in ("ada", "ledger", "private", "cargo"))
+
+
+def test_names_are_shown_to_an_admin_who_asks_and_that_is_audited(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    perform(operator, "create_team", {"team": "acme"})
+    meet(memory(store, clock, "ada"), 3, clock)
+    [pattern] = perform(operator, "list_patterns", {"team": "acme"})["patterns"]
+    asked = {"team": "acme", "pattern_id": pattern["pattern_id"], "names": True}
+    [source] = perform(operator, "explain_pattern", asked)["sources"]
+    assert (source["agent"], source["project"]) == ("ada", "ledger")
+    assert perform(operator, "audit", {"team": "acme"})["audit"][0]["act"] == "pattern.names"
+    with pytest.raises(NotAllowed):
+        perform(Desk(store, "bob", "acme", Scope.AGENT, clock=clock), "explain_pattern", asked)
+
+
+def test_a_revoked_pattern_is_shown_to_nobody_until_it_is_restored_and_its_own_constraint_stays(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    perform(operator, "create_team", {"team": "acme"})
+    ada, bob = memory(store, clock, "ada"), memory(store, clock, "bob")
+    meet(ada, 3, clock)
+    meet(bob, 1, clock)
+    [pattern] = perform(operator, "list_patterns", {"team": "acme"})["patterns"]
+    about = {"team": "acme", "pattern_id": pattern["pattern_id"], "reason": "the image was broken"}
+    perform(operator, "revoke_pattern", about)
+    assert "looped" not in bob.fetch_context().text
+    assert "SYSTEM ANCHOR" in ada.fetch_context().text
+    assert perform(operator, "list_patterns", {"team": "acme"})["patterns"][0]["revoked_at"] == clock.now
+    clock.now += HOUR
+    meet(memory(store, clock, "carol"), 3, clock)
+    perform(operator, "list_patterns", {"team": "acme"})
+    assert "looped" not in bob.fetch_context().text
+    perform(operator, "restore_pattern", about)
+    assert "looped twice for 2 agents" in bob.fetch_context().text
+
+
+def test_what_was_revoked_stays_revoked_when_new_evidence_contradicts_it(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    perform(operator, "create_team", {"team": "acme"})
+    ada, bob = memory(store, clock, "ada"), memory(store, clock, "bob")
+    for who in (ada, memory(store, clock, "carol"), memory(store, clock, "dave")):
+        meet(who, 3, clock)
+    [pattern] = perform(operator, "list_patterns", {"team": "acme"})["patterns"]
+    perform(
+        operator,
+        "revoke_pattern",
+        {"team": "acme", "pattern_id": pattern["pattern_id"], "reason": "a broken image"},
+    )
+    clock.now += MINUTE
+    ada.record(
+        Event(EventKind.RESULT, text="ok", explicit=True, tool="Bash", command="cargo check", exit_code=0)
+    )
+    assert ada.run_cycle()
+    [later] = perform(operator, "list_patterns", {"team": "acme"})["patterns"]
+    assert later["revoked_at"] is not None
+    assert later["ended"] == 1
+    meet(bob, 1, clock)
+    assert "looped" not in bob.fetch_context().text
+    explained = perform(operator, "explain_pattern", {"team": "acme", "pattern_id": pattern["pattern_id"]})
+    assert explained["pattern_id"] == later["pattern_id"]
+
+
+def test_a_pinned_pattern_warns_though_more_of_it_has_ended_than_stands(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    perform(operator, "create_team", {"team": "acme"})
+    for name in ("ada", "carol"):
+        meet(memory(store, clock, name), 3, clock)
+    clock.now += MINUTE
+    ada = memory(store, clock, "ada")
+    ada.record(
+        Event(EventKind.RESULT, text="ok", explicit=True, tool="Bash", command="cargo check", exit_code=0)
+    )
+    bob = memory(store, clock, "bob")
+    meet(bob, 1, clock)
+    assert "looped" not in bob.fetch_context().text
+    [pattern] = perform(operator, "list_patterns", {"team": "acme"})["patterns"]
+    perform(operator, "pin_pattern", {"team": "acme", "pattern_id": pattern["pattern_id"]})
+    assert "Pinned by an admin" in bob.fetch_context().text
+    perform(operator, "pin_pattern", {"team": "acme", "pattern_id": pattern["pattern_id"], "pinned": False})
+    assert "looped" not in bob.fetch_context().text
+
+
+def test_another_teams_pattern_reads_like_one_that_does_not_exist(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    for team in ("acme", "umbrella"):
+        perform(operator, "create_team", {"team": team})
+    meet(memory(store, clock, "ada"), 3, clock)
+    meet(memory(store, clock, "eve", team="umbrella"), 1, clock)
+    [pattern] = perform(operator, "list_patterns", {"team": "acme"})["patterns"]
+    eve = Desk(store, "eve", "umbrella", clock=clock)
+    assert perform(eve, "list_patterns", {})["patterns"] == []
+    assert "looped" not in memory(store, clock, "eve", team="umbrella").fetch_context().text
+    for verb, more in (
+        ("explain_pattern", {}),
+        ("revoke_pattern", {"reason": "why"}),
+        ("pin_pattern", {}),
+    ):
+        told = []
+        for named in (pattern["pattern_id"], "f_aaaaaaaaaaaa"):
+            with pytest.raises(NotFound) as refused:
+                perform(eve, verb, {"pattern_id": named, **more})
+            told.append(refused.value.message.replace(named, "X"))
+        assert told[0] == told[1]
+    assert "f_" in perform(operator, "list_patterns", {"team": "acme"})["text"]

@@ -1041,6 +1041,7 @@ class SqlTimeline:
         if held is None:
             return fact
         self._run.run("hand_on_sources", fact=held.pk, successor=fact)
+        self._run.run("hand_on_revocation", fact=held.pk, successor=fact)
         how = f" by a change of {item.ended}" if item.ended else ""
         self._run.run(
             "add_contradiction",

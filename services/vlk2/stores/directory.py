@@ -6,9 +6,12 @@ import hmac
 from typing import TYPE_CHECKING, Any
 
 from vlk2.domain.credentials import Scope, Token
-from vlk2.ports import Audited, KnownAgent, KnownTeam
+from vlk2.ports import Audited, KnownAgent, KnownTeam, PatternSource
+from vlk2.stores.rows import fingerprint_of, pattern_row
 
 if TYPE_CHECKING:
+    from vlk2.domain.beliefs import Pattern
+    from vlk2.domain.observation import Fingerprint
     from vlk2.stores.base import Statements
 
 
@@ -64,6 +67,26 @@ class SqlDirectory:
     def touch_token(self, token_id: str, at: int) -> None:
         self._run.run("touch_token", id=token_id, at=at)
 
+    def patterns(self, team: str, most: int) -> list[tuple[Pattern, int | None]]:
+        return [_pattern(row) for row in self._run.all("patterns", team=team, most=most)]
+
+    def pattern(self, team: str, pattern_id: str) -> tuple[Pattern, int | None] | None:
+        row = self._run.one("pattern", team=team, id=pattern_id)
+        return _pattern(row) if row else None
+
+    def unlearned(self, team: str, most: int) -> list[Fingerprint]:
+        found = [fingerprint_of(row, "") for row in self._run.all("unlearned", team=team, most=most)]
+        return [fingerprint for fingerprint in found if fingerprint is not None]
+
+    def pattern_sources(self, team: str, pattern_id: str) -> list[PatternSource]:
+        return [PatternSource(*row) for row in self._run.all("pattern_sources", team=team, id=pattern_id)]
+
+    def revoke_pattern(self, team: str, pattern_id: str, at: int | None, now: int) -> None:
+        self._run.run("revoke_pattern", team=team, id=pattern_id, at=at, now=now)
+
+    def pin_pattern(self, team: str, pattern_id: str, pinned: bool, now: int) -> None:
+        self._run.run("pin_pattern", team=team, id=pattern_id, pinned=int(pinned), now=now)
+
     def note(self, row: Audited) -> None:
         self._run.run(
             "add_audit",
@@ -86,3 +109,8 @@ class SqlDirectory:
 def _token(row: Any) -> Token:
     """The columns of the fragment `token`."""
     return Token(row[0], row[1], row[2], Scope(row[3]), row[4], row[5], row[6], row[7])
+
+
+def _pattern(row: Any) -> tuple[Pattern, int | None]:
+    """The columns of the fragment `fact`, and when it was revoked."""
+    return pattern_row(row[:-1]), row[-1]

@@ -50,6 +50,10 @@ ON CONFLICT (fact, timeline) DO UPDATE SET loops = excluded.loops, successes = e
 -- name: hand_on_sources
 UPDATE fact_sources SET fact = :successor WHERE fact = :fact
 
+-- What an admin has withdrawn stays withdrawn, whatever is learned of it later.
+-- name: hand_on_revocation
+UPDATE semantic_facts SET revoked_at = (SELECT o.revoked_at FROM semantic_facts o WHERE o.pk = :fact) WHERE pk = :successor
+
 -- How often the timelines behind a fact have met its failure.
 -- name: met_by_sources
 SELECT COALESCE(SUM(n.count), 0) FROM failure_counts n

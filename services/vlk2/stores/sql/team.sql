@@ -47,3 +47,31 @@ SELECT at, actor, team, act, subject, detail FROM audit WHERE team = :team ORDER
 
 -- name: audit_of_all
 SELECT at, actor, team, act, subject, detail FROM audit ORDER BY pk DESC LIMIT :most
+
+-- The current facts of a team, revoked ones too.
+-- name: patterns
+SELECT {fact}, s.revoked_at FROM semantic_facts s JOIN fingerprints f ON f.pk = s.fingerprint JOIN teams ON teams.pk = s.team
+WHERE teams.name = :team AND s.valid_to IS NULL ORDER BY s.last_at DESC, s.pk DESC LIMIT :most
+
+-- The current fact of the failure that any fact of the team, closed or not, was about.
+-- name: pattern
+SELECT {fact}, s.revoked_at FROM semantic_facts s JOIN fingerprints f ON f.pk = s.fingerprint JOIN teams ON teams.pk = s.team
+WHERE teams.name = :team AND s.valid_to IS NULL
+  AND s.fingerprint = (SELECT n.fingerprint FROM semantic_facts n WHERE n.id = :id AND n.team = teams.pk)
+
+-- name: pattern_sources
+SELECT a.name, t.project, c.loops, c.successes, c.ended, c.first_at, c.last_at
+FROM fact_sources c JOIN semantic_facts s ON s.pk = c.fact JOIN timelines t ON t.pk = c.timeline JOIN agents a ON a.pk = t.agent
+JOIN teams ON teams.pk = s.team WHERE teams.name = :team AND s.id = :id ORDER BY c.first_at, t.pk
+
+-- name: revoke_pattern
+UPDATE semantic_facts SET revoked_at = :at, updated_at = :now
+WHERE id = :id AND team = (SELECT pk FROM teams WHERE name = :team)
+
+-- name: pin_pattern
+UPDATE semantic_facts SET pinned = :pinned, updated_at = :now
+WHERE id = :id AND team = (SELECT pk FROM teams WHERE name = :team)
+
+-- name: unlearned
+SELECT f.signature, f.symbols, f.language, f.type, f.specific, f.transient FROM fingerprints f
+WHERE f.pk IN (SELECT fingerprint FROM fact_pending WHERE team = (SELECT pk FROM teams WHERE name = :team) ORDER BY pk LIMIT :most)
