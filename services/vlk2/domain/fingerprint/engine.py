@@ -52,7 +52,7 @@ def _apply(row: Row, table: Table, page: Page) -> list[Found]:
                 row.rank,
                 row.language or table.language,
                 row.type or groups.get("type") or "",
-                ("" if row.fixed else line if message is None else message).strip(),
+                ("" if row.fixed else line if "message" not in groups else message or "").strip(),
                 index,
                 file=groups.get("file") or "",
                 test=groups.get("test") or "",

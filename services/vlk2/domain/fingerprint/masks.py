@@ -147,6 +147,8 @@ def symbol(text: str) -> str:
 
     if _volatile_at_all(text):
         text = _volatile().sub(put, text)
+        if text.startswith("<") and text.endswith(">") and text[1:-1].isalpha():
+            return ""  # nothing but what never matters
     return _spaces().sub(" ", text)
 
 

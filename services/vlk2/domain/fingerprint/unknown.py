@@ -161,6 +161,9 @@ def _symbol(word: str) -> str:
     name = word.strip("\"'`()[]{}<>,;:.!?")
     cut = max(name.rfind("/"), name.rfind("\\"))
     name = name[cut + 1 :]
+    cut = name.find(":")
+    if cut > 0 and name[cut + 1 : cut + 2].isdigit():  # the line of a file
+        name = name[:cut]
     if name.isalpha():
         return name if len(name) <= 80 else ""
     bare = name.translate(_NO_DIGITS)
