@@ -6,6 +6,7 @@ import re
 import sqlite3
 
 import pytest
+
 from vlk2.stores.statements import SUBJECTS, migrations, statements
 
 # Statements of the record, context, recall and cycle paths, and the index that each has to use.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from failures import rust, told
+
 from vlk2.bootstrap import Memory, open_store
 from vlk2.errors import ConfigError, StoreBusy, StoreIncompatible, StoreUnavailable
 from vlk2.ports import Owner
