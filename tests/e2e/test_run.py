@@ -311,7 +311,7 @@ def test_on_a_terminal_the_command_has_one_of_the_same_size_and_colours(tmp_path
 def test_on_a_terminal_keys_reach_the_command_and_ctrl_c_interrupts_it(tmp_path: Path) -> None:
     terminal = _Terminal(
         tmp_path,
-        [*SHELL, "echo name; read name; echo hello $name; trap 'exit 8' INT; while :; do sleep 0.1; done"],
+        [*SHELL, "echo name; read name; trap 'exit 8' INT; echo hello $name; while :; do sleep 0.1; done"],
     )
     terminal.until(b"name")
     terminal.type(b"Ada\r")

@@ -254,6 +254,15 @@ def test_whatever_stood_in_a_json_file_stands_there_after_both(
         assert _tree(home) == before
 
 
+def test_what_python_made_of_our_plugin_goes_with_it(tmp_path: Path) -> None:
+    applying.install(_plan("hermes", tmp_path), NOTHING)
+    _write(tmp_path / ".hermes/plugins/vlk2/__pycache__/__init__.cpython-311.pyc", "x")
+    _write(tmp_path / ".hermes/plugins/other/__init__.py", "y")
+    applying.uninstall(_plan("hermes", tmp_path), NOTHING)
+    assert _tree(tmp_path) == {".hermes/plugins/other/__init__.py": b"y"}
+    assert not (tmp_path / ".hermes/plugins/vlk2").exists()
+
+
 def test_what_the_user_changed_after_the_install_stays(tmp_path: Path) -> None:
     path = tmp_path / ".gemini/settings.json"
     _write(path, GEMINI)

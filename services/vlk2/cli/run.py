@@ -7,10 +7,21 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from vlk2.cli import relay
+
+if TYPE_CHECKING:
+    from vlk2.app.record import Ready
+    from vlk2.around import Around
+    from vlk2.domain.said import Said
+    from vlk2.ports import Owner
+    from vlk2.userfile import HookSettings
+
+_PATIENCE = 3.0
+"""Seconds for the store, after the command has ended."""
 
 _JOBS = (
     ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_JOB"),
@@ -67,25 +78,25 @@ def words_of(command: Sequence[str]) -> str:
 def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
     """Records the run; answers what is to be said, "" where nothing."""
     from vlk2 import spool
-    from vlk2.app.hear import Manner, hear
-    from vlk2.app.record import Terms, prepare
+    from vlk2.app.record import prepare
     from vlk2.around import Around
-    from vlk2.bootstrap import mint, now, open_store
+    from vlk2.bootstrap import now
     from vlk2.domain.event import Event, EventKind
-    from vlk2.domain.refusal import Enforce
     from vlk2.domain.said import Tell
     from vlk2.errors import Vlk2Error
     from vlk2.frozen import replace
-    from vlk2.pausing import paused
     from vlk2.ports import Owner
     from vlk2.redaction import mask
-    from vlk2.tokens import ByteCounter
-    from vlk2.userfile import data_directory, hook_settings
+    from vlk2.remote import is_remote
+    from vlk2.userfile import data_directory, default_store, hook_settings, share_of
 
     settings = hook_settings(os.environ)
     at = now()
     around = Around(os.getcwd())  # noqa: PTH109
     owner = Owner(settings.team, settings.agent, settings.project or around.project())
+    share = share_of(os.environ, owner.project) if is_remote(settings.store) else ""
+    if share == "none":
+        settings, share = replace(settings, store=default_store(os.environ)), ""
     line = words_of(command)
     event = Event(
         kind=EventKind.RESULT,
@@ -103,22 +114,8 @@ def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
     )
     ready = prepare(event, mask)
     directory = data_directory(os.environ)
-    manner = Manner(
-        enforce=Enforce(settings.enforce),
-        observe=settings.observe,
-        mute=paused(directory, at),
-        advises=True,  # at the doubled counts only: no word comes before a command that runs already
-        refuses=False,
-    )
-    terms = Terms("run", settings.loop_threshold, "run")
     try:
-        store = open_store(settings.store, busy_seconds=3.0)
-        try:
-            said = hear(
-                store, owner, event, ready, terms, manner, around, now=at, mint=mint, counter=ByteCounter()
-            )
-        finally:
-            store.close()
+        said = _told(settings, owner, ready, around, share, directory, at)
     except Vlk2Error as error:
         kept = replace(ready.event, command=ready.command, input=mask(event.input), worktree=event.worktree)
         spool.put(
@@ -128,6 +125,48 @@ def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
         )
         return f"vlk2 run: the store is away, so this run waits in the spool: {error.message}"
     return said.text if isinstance(said, Tell) else ""
+
+
+def _told(
+    settings: HookSettings, owner: Owner, ready: Ready, around: Around, share: str, directory: str, at: int
+) -> Said:
+    """Records the event where the settings say: in a store, or (`share` says what may go there) at a team server."""
+    from vlk2.app.hear import Manner, hear
+    from vlk2.app.record import Terms
+    from vlk2.bootstrap import mint, open_store
+    from vlk2.domain.refusal import Enforce
+    from vlk2.pausing import paused
+    from vlk2.tokens import ByteCounter
+
+    manner = Manner(
+        enforce=Enforce(settings.enforce),
+        observe=settings.observe,
+        mute=paused(directory, at),
+        advises=True,  # at the doubled counts only: no word comes before a command that has run already
+        refuses=False,
+    )
+    if share:
+        from vlk2.sending import tell
+
+        return tell(
+            settings.store,
+            owner,
+            [(ready.event, ready)],
+            around,
+            manner,
+            environ=os.environ,
+            share=share,
+            directory=directory,
+            timeout=_PATIENCE,
+        )
+    terms = Terms("run", settings.loop_threshold, "run")
+    store = open_store(settings.store, busy_seconds=_PATIENCE)
+    try:
+        return hear(
+            store, owner, ready.event, ready, terms, manner, around, now=at, mint=mint, counter=ByteCounter()
+        )
+    finally:
+        store.close()
 
 
 def _started(pid: int) -> str:

@@ -84,9 +84,17 @@ def remove(path: str) -> None:
 
 
 def drop_folder(path: str) -> None:
-    """Removes the folder that a removed file lay in, where nothing else is in it."""
+    """Removes the folder that a removed file lay in, where nothing is left in it but what Python made of the file."""
+    gone = Path(path)
+    compiled = gone.parent / "__pycache__"
+    if gone.suffix == ".py":
+        for made in compiled.glob(f"{gone.stem}.*.pyc"):
+            made.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
-        Path(path).parent.rmdir()
+        if gone.suffix == ".py":
+            compiled.rmdir()
+    with contextlib.suppress(OSError):
+        gone.parent.rmdir()
 
 
 def difference(path: str, before: str | None, after: str | None) -> str:

@@ -33,6 +33,8 @@ def plan(place: Place) -> Plan:
         (
             "Restart Hermes (or `/reload-mcp` for the server alone): it loads plugins at its start.",
             "`hermes plugins list` must show vlk2 as enabled, `hermes mcp test vlk2` must connect.",
+            "Where its tools are missing in one-shot mode (-z), set mcp_discovery_timeout: 10 in config.yaml: "
+            "Hermes waits 1.5 s for a server by itself.",
         ),
     )
 
