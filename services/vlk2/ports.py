@@ -209,7 +209,7 @@ class SayingKind(StrEnum):
 class Saying:
     """One thing that was put in front of an agent, or where not `said` (it only observes) would have been.
 
-    `count` is the constraint's count (of a refusal and an override, that which the refusal stands for), `call`
+    `count` is the constraint's count (of a refusal, an override and a short word, that which it stands for), `call`
     the identical call that it was about, "" where none.
     """
 
@@ -364,6 +364,7 @@ class Timeline(Protocol):
     def uncounted(self) -> list[Entry]: ...
     def moves(self, entry: Entry) -> list[Move]: ...
     def count_states(self) -> dict[State, int]: ...
+    def count_live(self, state: State) -> int: ...
 
     # constraints
     def add_anchor(self, entry: Entry, anchor: NewAnchor) -> None: ...

@@ -214,7 +214,8 @@ class _Hearer:
         if constraint is None:
             return self._say(by_the_team(done.learned)) if done.learned else Silence()
         counts = self._timeline.shown_counts(self.run, said=not self._manner.observe)
-        if due(constraint.count, self._told(counts).get(constraint.entry.pk)):
+        told = self._told(counts).get(constraint.entry.pk)
+        if due(constraint.count, told):
             if not self._manner.speaks and not self._manner.observe:
                 self._timeline.owe(self.run, constraint, SayingKind.CONTEXT, constraint.count, self._at)
                 return Silence()
@@ -230,7 +231,7 @@ class _Hearer:
         facts = identical(window, done.seen.call, [constraint])
         if facts is None or facts.failures < 2:
             return Silence()
-        self._note(constraint, SayingKind.ADVICE, constraint.count, done.seen.call)
+        self._note(constraint, SayingKind.ADVICE, told or constraint.count, done.seen.call)
         return self._say(
             before_call(constraint, self._now, self._around.stamps(), failures=facts.failures, told=True)
         )
@@ -296,7 +297,8 @@ class _Hearer:
             return Silence()
         if anew:
             constraint = self._timeline.constraint(constraint.entry) or constraint
-        self._note(constraint, SayingKind.ADVICE, constraint.count, call)
+        # A short word stands for the count at which the whole was told, so that the whole comes when it is due.
+        self._note(constraint, SayingKind.ADVICE, constraint.count if anew or told is None else told, call)
         return self._say(
             before_call(constraint, self._now, self._around.stamps(), failures=failures, told=not anew)
         )
