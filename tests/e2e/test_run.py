@@ -17,6 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from agents import BIN, environment
+from httprpc import HttpServer
+
+from vlk2.bootstrap import open_store
+from vlk2.team import Desk, perform
 
 SHELL = ["/bin/sh", "-c"]
 RUST = "error[E0277]: the trait bound `Foo: Bar` is not satisfied\n --> src/main.rs:{line}:5"
@@ -247,6 +252,33 @@ def test_not_even_a_broken_setting_changes_how_the_command_ends(tmp_path: Path) 
     run = _run(tmp_path, *SHELL, "echo out; exit 5", VLK2_ENFORCE="sometimes")
     assert (run.returncode, run.stdout) == (5, b"out\n")
     assert b"not recorded" in run.stderr
+
+
+def test_at_a_team_server_the_third_failure_is_told_too_and_without_it_the_run_is_spooled(
+    tmp_path: Path,
+) -> None:
+    server, home = tmp_path / "server", tmp_path / "home"
+    server.mkdir()
+    env = environment(server, VLK2_AUTH="tokens")
+    store = open_store(env["VLK2_STORE"])
+    operator = Desk(store, "cli op")
+    perform(operator, "create_team", {"team": "acme"})
+    token = perform(operator, "create_token", {"team": "acme", "agent": "ada"})["token"]
+    home.mkdir()
+    _makefile(home)
+    replica = HttpServer(BIN / "vlk2", env)
+    at = {"VLK2_STORE": f"http://127.0.0.1:{replica.port}", "VLK2_TOKEN": token, "VLK2_PROJECT": "shop"}
+    try:
+        runs = [_run(home, "make", "check", **at) for _ in range(3)]
+    finally:
+        replica.stop()
+        store.close()
+    assert [b"[SYSTEM ANCHOR]" in run.stderr for run in runs] == [False, False, True]
+    assert not (home / "data/memory.db").exists(), "there is no third store"
+    after = _run(home, "make", "check", **at)
+    assert after.returncode == 2
+    assert b"waits in the spool" in after.stderr
+    assert len(_spooled(home)) == 1
 
 
 # a terminal -----------------------------------------------------------------------------------------------
