@@ -10,7 +10,7 @@ TABLE = Table(
         Row("exit-said", "xit ", r"(?:.{0,80}[ (:])?(?:[Ee]xit(?:ed)?(?: with)?(?: a)?(?: non-zero)? (?:code|status)|exited with(?: exit)?(?: code| status)?)[ :]*(?P<symbol>\d+).*", TRAILER, type="exit", strong=False, fixed=True),
         Row("task-failed", "task failed", r"(?:\[[^\]]*\] )?(?:ERROR:? )?task failed\.?$", TRAILER, type="task-failed", fixed=True),
         Row("error-bang", "rror: ", r"(?:[\w.@/+-]{1,60}: )?(?:fatal |Fatal |internal )?(?:[Ee]rror|ERROR)(?:\[(?P<type>[\w:-]+)\])?: (?P<message>\S.*)", TOOL - 5, strong=True),
-        Row("error-upper", "ERROR", r"(?:\[?ERROR\]?|\*\*\* ERROR)(?:[:!]| -) *(?P<message>\S.*)", TOOL - 6),
+        Row("error-upper", "ERROR", r"(?:\[?ERROR\]?|\*\*\* ERROR)(?:[:!]| -) *(?P<message>\S.*)", TOOL - 6, strong=False),
         Row("fatal-upper", "FATAL", r"\[?FATAL\]?(?:[:!]| -)? +(?P<message>\S.*)", TOOL - 5),
         Row("error-line", "rror", r"\s*(?:.{0,60}[\]\s])?(?:[Ee]rror|ERROR)(?:\[[^\]]*\])?[: -]+(?P<message>\S.*)", LOOSE, strong=False),
         Row("error-upper-line", "ERROR", r".{0,80}?\bERROR\b[\]:) -]*(?P<message>\S.*)", LOOSE, strong=False),

@@ -89,6 +89,13 @@ TABLE = Table(
             fixed=True,
         ),
         Row(
+            "pip",
+            "ERROR: ",
+            r"ERROR: (?P<message>(?:Could not (?:install|build|open|import|resolve|detect)|Cannot (?:install|uninstall|unpack|find)|Failed to build|Invalid requirement|Package '|Error while checking|ResolutionImpossible|No \\.egg|HTTP error|THESE PACKAGES|Directory ').*)",
+            TOOL - 2,
+            language="pip",
+        ),
+        Row(
             "pip-trailer",
             "ERROR: Failed building wheel",
             r"\s*ERROR: (?P<message>Failed building wheel for .*)",
