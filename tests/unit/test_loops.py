@@ -155,6 +155,19 @@ def test_the_same_type_and_symbols_in_another_file_is_a_repeat():
     assert session.loop.repeats == 3
 
 
+def test_the_same_finding_in_other_files_that_other_commands_ask_for_is_other_work():
+    def finding(file: str) -> Diagnosis:
+        return failed("E501", language="ruff", specific=True, failing=(Failing("E501", (), "", file),))
+
+    sweep = Session()
+    for file in ("a.py", "b.py", "c.py", "d.py"):
+        assert not isinstance(sweep.run(f"ruff check {file}", finding(file)), Loop)
+    stuck = Session()
+    for command in ("ruff check a.py", "ruff check .", "uvx ruff check a.py --fix"):
+        stuck.run(command, finding("a.py"))
+    assert stuck.loop.repeats == 3
+
+
 def test_another_symbol_is_another_failure():
     session = Session()
     for name in ("numpy", "pandas", "scipy", "yaml"):

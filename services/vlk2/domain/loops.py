@@ -125,24 +125,34 @@ def _failure(
 def _same(seen: Seen, new: Seen) -> bool:
     """Whether `seen` is the failure that `new` is: by signature and symbols.
 
-    Edits that fail in two files are two failures. A text that no table knows is told apart by little more than one of its lines, so it must also come from
-    the same command or, from a tool that is no shell, be equal as a whole.
+    Edits that fail in two files are two failures. So are a checker's findings in two files where two commands
+    asked for them; under one command the file does not matter. A text that no table knows is told apart by
+    little more than one of its lines, so it must also come from the same command or, from a tool that is no
+    shell, be equal as a whole.
     """
     if seen.outcome is not Outcome.FAILURE or seen.fingerprint is None or new.fingerprint is None:
         return False
-    if seen.wanted:
-        return False
-    if seen.fingerprint.key != new.fingerprint.key:
+    if seen.wanted or seen.fingerprint.key != new.fingerprint.key:
         return False
     if seen.explicit or new.explicit:
         return True
     if new.act is Act.EDIT and seen.place != new.place:
         return False
-    if new.fingerprint.language != UNRECOGNISED:
-        return True
     if seen.command and seen.command == new.command:
         return True
-    return new.act in (Act.EDIT, Act.OTHER) and seen.tool == new.tool and seen.result == new.result
+    if new.fingerprint.language == UNRECOGNISED:
+        return new.act in (Act.EDIT, Act.OTHER) and seen.tool == new.tool and seen.result == new.result
+    return not new.fingerprint.specific or _files(seen) == _files(new) or bool(_files(seen) & _files(new))
+
+
+def _files(seen: Seen) -> set[str]:
+    """The files that an observation's headline failure stands in, as far as its failing set names them."""
+    failure = seen.fingerprint
+    return {
+        member.file
+        for member in seen.failing
+        if member.file and failure and (member.type, member.symbols) == (failure.type, failure.symbols)
+    }
 
 
 def _start(window: Sequence[Seen], new: Seen, since: int) -> int:

@@ -101,11 +101,12 @@ def _identity(event: Event, command: Command) -> str:
 def _wanted(diagnosis: Diagnosis, command: Command) -> bool:
     """Whether the failure is what the caller wanted to see.
 
-    It says so itself, or a program that no table knows was asked about a literal text and answered.
+    It says so itself, or a checker, or a program that no table knows, was asked about a literal text and
+    answered. A crash is no answer.
     """
     failure = diagnosis.fingerprint
     if failure is None:
         return False
-    if command.asks and failure.language == UNRECOGNISED:
+    if command.asks and (failure.specific or failure.language == UNRECOGNISED):
         return True
     return _expected().search(failure.headline) is not None
