@@ -74,6 +74,7 @@ _CUES: dict[str, tuple[str, ...]] = {
         r"\bfor parameter (\S+)",
     ),
     "elixir": (r"\bkey (.+?) not found", r"\bundefined function (\S+)", r"\bfunction (\S+) is undefined", r"\bfor (%?\{.*)$"),
+    "pip": (r"\bwheels? for ([\w.-]+)", r"\binstall ([\w.-]+==\S+)", r"\band ([\w.-]+==\S+)"),
     "kotlin": (r"\b[Uu]nresolved reference: (\S+)",),
 }  # fmt: skip
 
