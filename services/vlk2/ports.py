@@ -683,6 +683,11 @@ class Archive(Protocol):
         """The last act of taking in a whole store: from now on its digests are those of `key`."""
         ...
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is allowed, and worth knowing of how this store is set up."""
+        ...
+
     def faults(self) -> list[tuple[str, int]]:
         """What is not as it has to be: the rule in words, and how often it is broken."""
         ...

@@ -10,12 +10,13 @@ from vlk2.ports import Store
 @dataclass(frozen=True, slots=True)
 class Checked:
     """The schema's number, how many rows the largest tables hold, and the rules that are broken (in words, with
-    how often)."""
+    how often), and what is worth knowing of how the store is set up."""
 
     schema: int
     entries: int
     observations: int
     faults: tuple[tuple[str, int], ...]
+    remarks: tuple[str, ...]
 
 
 def check(store: Store) -> Checked:
@@ -26,4 +27,5 @@ def check(store: Store) -> Checked:
             archive.count("agent_timeline"),
             archive.count("observations"),
             tuple(archive.faults()),
+            archive.remarks,
         )

@@ -52,6 +52,7 @@ def check(address: str, as_json: bool) -> None:
     lines += [f"{count} {what}" for what, count in found.faults]
     if not found.faults:
         lines.append("Everything is as it has to be.")
+    lines += found.remarks
     answer(
         as_json,
         "\n".join(lines),
@@ -59,6 +60,7 @@ def check(address: str, as_json: bool) -> None:
         entries=found.entries,
         observations=found.observations,
         faults=[{"rule": what, "count": count} for what, count in found.faults],
+        remarks=list(found.remarks),
     )
     if found.faults:
         sys.exit(1)

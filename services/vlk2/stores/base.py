@@ -1106,6 +1106,10 @@ class SqlStore:
         of it as ours."""
         raise NotImplementedError
 
+    def remarks(self) -> tuple[str, ...]:
+        """What is worth knowing of how the store is set up, in sentences."""
+        return ()
+
     def _after_erasure(self) -> None:
         """Removes what the database still keeps of erased words outside its tables, after the commit."""
 
@@ -1153,7 +1157,12 @@ class SqlStore:
 
         with self._transaction(write=write) as run:
             archive = SqlArchive(
-                run, self.dialect, self._key.hex(), schema=self.schema, fulltext=self.fulltext
+                run,
+                self.dialect,
+                self._key.hex(),
+                schema=self.schema,
+                fulltext=self.fulltext,
+                remarks=self.remarks(),
             )
             yield archive
         if archive.taken_key:

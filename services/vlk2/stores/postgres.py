@@ -171,6 +171,14 @@ class PostgresStore(SqlStore):
             team = self._teams[timeline_id] = owner.team
         return team
 
+    def remarks(self) -> tuple[str, ...]:
+        if self.apart:
+            return ()
+        return (
+            f"The role {MEMBER} is missing or may not be taken: row-level security does not hold teams apart "
+            f"here, the program alone does. An administrator can `CREATE ROLE {MEMBER} NOLOGIN` and grant it.",
+        )
+
     def close(self) -> None:
         self._pool.close()
 

@@ -186,6 +186,11 @@ class SqliteStore(SqlStore):
         finally:
             connection.execute(f"PRAGMA busy_timeout = {int(self._busy_seconds * 1000):d}")
 
+    def remarks(self) -> tuple[str, ...]:
+        if self.fulltext:
+            return ()
+        return ("This SQLite has no FTS5: recall looks through the newest archived entries.",)
+
     def _after_erasure(self) -> None:
         """The write-ahead log still holds the pages as they were: they go into the file, and the log is cut."""
         connection = self._take()

@@ -78,7 +78,16 @@ def _statements(dialect: Dialect) -> Mapping[str, LiteralString]:
 class SqlArchive:
     """The archive inside one transaction. `taken_key` is the key that `take_key` gave the store, or ""."""
 
-    def __init__(self, run: Statements, dialect: Dialect, key: str, *, schema: int, fulltext: bool) -> None:
+    def __init__(
+        self,
+        run: Statements,
+        dialect: Dialect,
+        key: str,
+        *,
+        schema: int,
+        fulltext: bool,
+        remarks: tuple[str, ...],
+    ) -> None:
         self._run = run
         self._whole = run.speaking(_statements(dialect))
         self._dialect: Dialect = dialect
@@ -86,6 +95,7 @@ class SqlArchive:
         self._fulltext = fulltext
         self.key = key
         self.schema = schema
+        self.remarks = remarks
         self.taken_key = ""
 
     @property
