@@ -9,13 +9,14 @@ from vlk2.app.record import INCIDENT_WITHIN
 from vlk2.domain.anchors import anchor_text
 from vlk2.domain.beliefs import INCIDENT_AGENTS, Incident, Pattern, warning
 from vlk2.domain.context import Rendered, Shown, render
-from vlk2.domain.entry import Constraint
+from vlk2.domain.entry import Constraint, Entry
 from vlk2.domain.recalling import query_tokens
 from vlk2.domain.states import State
 from vlk2.errors import InvalidInput, StoreUnavailable
 from vlk2.ports import Owner, Redactor, Store, Timeline, TokenCounter
 
 MOST_PRESENT = 400
+MOST_FAILURES = 40
 _LEAST_BUDGET = 200
 
 
@@ -43,34 +44,32 @@ def fetch_context(
     wanted = frozenset(query_tokens(mask(query)))
     with store.read(owner, now) as timeline:
         constraints = [c for c in timeline.constraints() if c.expires_at is None or c.expires_at > now]
-        present = [
-            Shown(entry, excerpt_of(timeline, entry))
-            for entry in timeline.in_state(State.PRESENT, MOST_PRESENT)
-        ]
+        present = timeline.in_state(State.PRESENT, MOST_PRESENT)
         patterns = _patterns(timeline, constraints, present, now)
-    constraints.sort(key=lambda c: (not c.entry.pinned, -_matches(wanted, anchor_text(c, now))))
-    present.sort(key=lambda s: -_matches(wanted, f"{s.entry.headline} {s.entry.file} {s.entry.command}"))
-    rendered = render(
-        project=owner.project,
-        constraints=constraints,
-        patterns=patterns,
-        present=present,
-        budget=allowance,
-        now=now,
-        count=counter.count,
-    )
+        constraints.sort(key=lambda c: (not c.entry.pinned, -_matches(wanted, anchor_text(c, now))))
+        present.sort(key=lambda e: -_matches(wanted, f"{e.headline} {e.file} {e.command}"))
+        rendered = render(
+            project=owner.project,
+            constraints=constraints,
+            patterns=patterns,
+            present=(Shown(entry, excerpt_of(timeline, entry)) for entry in present),
+            present_count=timeline.count_live(State.PRESENT),
+            budget=allowance,
+            now=now,
+            count=counter.count,
+        )
     _note_shown(store, owner, rendered, constraints, now)
     return rendered
 
 
 def _patterns(
-    timeline: Timeline, constraints: Sequence[Constraint], present: Sequence[Shown], now: int
+    timeline: Timeline, constraints: Sequence[Constraint], present: Sequence[Entry], now: int
 ) -> list[Pattern | Incident]:
     """What the team learned of the failures that are present and that no constraint says already."""
     held = {c.entry.fingerprint.key for c in constraints if c.entry.fingerprint}
-    met = {s.entry.fingerprint.key: s.entry.fingerprint for s in present if s.entry.fingerprint}
+    met = {entry.fingerprint.key: entry.fingerprint for entry in present if entry.fingerprint}
     found: list[Pattern | Incident] = []
-    for key, fingerprint in met.items():
+    for key, fingerprint in list(met.items())[:MOST_FAILURES]:
         if key in held:
             continue
         if fingerprint.transient:

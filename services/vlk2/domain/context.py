@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from vlk2.domain.anchors import anchor_text, failure_name
 from vlk2.domain.beliefs import Incident, Pattern, incident_text, pattern_text
@@ -100,51 +100,77 @@ def render(
     project: str,
     constraints: Sequence[Constraint],
     patterns: Sequence[Pattern | Incident],
-    present: Sequence[Shown],
+    present: Iterable[Shown],
+    present_count: int,
     budget: int,
     now: int,
     count: Callable[[str], int],
 ) -> Rendered:
     """Constraints, then what the team learned, then PRESENT, each in the order given, within `budget` tokens.
 
-    What does not fit is left out and counted. The budget holds for the larger of the text and of the
-    structured answer that carries it.
+    What does not fit is left out and counted: `present_count` entries are there in all, and no more of them are
+    looked at than there is room for. The budget holds for the larger of the text and of the structured answer
+    that carries it.
     """
-    pieces = (
-        [_Piece("constraint", c.entry.id, anchor_text(c, now)) for c in constraints]
-        + [
-            _Piece("pattern", "", pattern_text(p) if isinstance(p, Pattern) else incident_text(p))
-            for p in patterns
-        ]
-        + [_Piece("entry", s.entry.id, entry_text(s.entry, s.excerpt, count)) for s in present]
-    )
-    room = budget - cost(_assemble(project, [], len(pieces), budget), count) - _ENVELOPE
+    total = len(constraints) + len(patterns) + present_count
+    project = _short(project, total, budget, count)
+    room = budget - cost(_assemble(project, [], total, budget), count) - _ENVELOPE
     kept: list[_Piece] = []
-    for piece in pieces:
+    for piece in _pieces(constraints, patterns, present, now, count):
         price = cost(piece.text, count) + _SEPARATOR
         if price <= room:
             kept.append(piece)
             room -= price
+        if room < _SMALLEST:
+            break
     while True:
-        left_out = len(pieces) - len(kept)
+        left_out = total - len(kept)
         text = _assemble(project, kept, left_out, budget)
         ids = tuple(p.id for p in kept if p.kind == "constraint")
-        envelope = {
-            "text": text,
-            "tokens": budget,
-            "budget": budget,
-            "left_out": left_out,
-            "constraint_ids": ids,
-        }
-        tokens = max(count(text), count(json.dumps(envelope)))
+        tokens = max(count(text), count(_envelope(text, budget, left_out, ids)))
         if tokens <= budget or not kept:
             shown = tuple(p.id for p in kept if p.kind == "entry")
             return Rendered(text, tokens, budget, left_out, ids, shown)
         kept.pop()
 
 
+def _pieces(
+    constraints: Sequence[Constraint],
+    patterns: Sequence[Pattern | Incident],
+    present: Iterable[Shown],
+    now: int,
+    count: Callable[[str], int],
+) -> Iterator[_Piece]:
+    for constraint in constraints:
+        yield _Piece("constraint", constraint.entry.id, anchor_text(constraint, now))
+    for pattern in patterns:
+        yield _Piece(
+            "pattern", "", pattern_text(pattern) if isinstance(pattern, Pattern) else incident_text(pattern)
+        )
+    for shown in present:
+        yield _Piece("entry", shown.entry.id, entry_text(shown.entry, shown.excerpt, count))
+
+
+def _envelope(text: str, budget: int, left_out: int, ids: Sequence[str]) -> str:
+    """The structured answer as it is serialised; its token count has at most as many digits as the budget."""
+    return json.dumps(
+        {"text": text, "tokens": budget, "budget": budget, "left_out": left_out, "constraint_ids": list(ids)}
+    )
+
+
+def _short(project: str, total: int, budget: int, count: Callable[[str], int]) -> str:
+    """The project's name, cut where it alone would take a third of the budget."""
+    for limit in (120, 48, 16):
+        name = one_line(project, limit)
+        if cost(_assemble(name, [], total, budget), count) <= budget // 3:
+            return name
+    return one_line(project, 6)
+
+
 _ENVELOPE = 40
 _SEPARATOR = 3
+_SMALLEST = 24
+"""Tokens in which not even the shortest entry fits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -564,6 +564,9 @@ class SqlTimeline:
             for source, target, reason, detail, actor, at in self._run.all("moves", entry=entry.pk)
         ]
 
+    def count_live(self, state: State) -> int:
+        return self._run.one("count_live", timeline=self.pk, state=state.value)[0]
+
     def count_states(self) -> dict[State, int]:
         return {State(state): n for state, n in self._run.all("count_states", timeline=self.pk)}
 
@@ -717,6 +720,7 @@ class SqlTimeline:
         self._run.run("blank_details", entry=entry.pk)
         self._run.run("blank_citations", entry=entry.pk)
         self._run.run("blank_endings", entry=entry.pk)
+        self._run.run("blank_anchor", entry=entry.pk)
         self._run.run("blank_fixes", entry=entry.pk)
         self._run.run("blank_entry", pk=entry.pk)
         if entry.kind is Kind.LOG:  # a constraint has none of its own

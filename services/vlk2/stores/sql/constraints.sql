@@ -102,5 +102,8 @@ SELECT at, kind, diff FROM fixes WHERE anchor = :anchor
 -- name: blank_fixes
 DELETE FROM fixes WHERE anchor IN (SELECT pk FROM agent_timeline WHERE pk = :entry UNION SELECT anchor FROM evidence WHERE entry = :entry)
 
+-- name: blank_anchor
+UPDATE anchors SET ended = NULL, before = NULL, stamps = '{}' WHERE entry = :entry
+
 -- name: blank_endings
 UPDATE anchors SET ended = NULL, before = NULL WHERE entry IN (SELECT anchor FROM evidence WHERE entry = :entry)

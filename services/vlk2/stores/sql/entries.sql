@@ -53,6 +53,10 @@ WHERE e.timeline = :timeline AND e.state IN ('PRESENT', 'FUTURE') AND e.counted 
 -- name: count_states
 SELECT state, COUNT(*) FROM agent_timeline WHERE timeline = :timeline GROUP BY state
 
+-- name: count_live
+SELECT COUNT(*) FROM agent_timeline
+WHERE timeline = :timeline AND state = :state AND state IN ('PRESENT', 'FUTURE')
+
 -- name: live_tokens
 SELECT COALESCE(SUM(tokens), 0) FROM agent_timeline WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE')
 
