@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vlk2.app.pin import Pinned
     from vlk2.app.recall import Recalled
     from vlk2.app.record import Ready, Recorded
+    from vlk2.app.report import Report
     from vlk2.app.revoke import Revoked
     from vlk2.app.show import Status, Story
     from vlk2.app.time_travel import Travelled
@@ -163,6 +164,9 @@ class RemoteMemory(Memory):
 
     def run_cycle(self) -> list[Done] | None:
         self._not_here("the server runs the cycle")
+
+    def report(self, age: int = 0) -> Report:
+        self._not_here("a report is made of a store of this machine's reach")
 
     def _not_here(self, instead: str) -> NoReturn:
         raise NotAllowed(f"this memory lies at {self.settings.store}: {instead}.")

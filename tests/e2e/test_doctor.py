@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -163,6 +164,15 @@ def test_a_folder_that_cannot_be_made_fails(tmp_path: Path) -> None:
     code, checks = _doctor(tmp_path, VLK2_STORE=f"sqlite:///{tmp_path}/file/memory.db")
     assert code == 1
     assert "cannot be made" in checks["store"]["text"]
+
+
+def test_a_team_server_that_does_not_answer_fails(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        store = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        code, checks = _doctor(tmp_path, VLK2_STORE=store, VLK2_TOKEN="t")
+    assert code == 1
+    assert store in checks["store"]["text"]
 
 
 def test_events_that_wait_in_the_spool_are_counted(tmp_path: Path) -> None:

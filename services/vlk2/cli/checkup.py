@@ -15,8 +15,9 @@ from vlk2.bootstrap import Memory, now, open_store
 from vlk2.clients import applying
 from vlk2.clients.plan import MODULES, Place, Plan, installer
 from vlk2.domain.moments import DAY, HOUR, MINUTE, span, stamp
-from vlk2.errors import ConfigError, Vlk2Error
+from vlk2.errors import ConfigError, NotAllowed, Vlk2Error
 from vlk2.ports import Store
+from vlk2.remote import connect, is_remote
 from vlk2.userfile import config_path, data_directory, hook_settings, sqlite_path
 
 SERVER = "server"
@@ -53,7 +54,7 @@ def checks(memory: Memory, user: Place, project: Place, environ: Mapping[str, st
             found,
             _settings(environ),
             _one_store(heard, memory.settings.store),
-            *_clients(user, project, heard, memory.settings.store),
+            *_clients(user, project, heard),
             *([_cycle(store, memory)] if store is not None else []),
             _spool(directory),
             *_voice(environ, directory),
@@ -71,6 +72,8 @@ def _store(memory: Memory, hooks: bool) -> tuple[Store | None, Check]:
     """The store opened without migrating it, and whether it can be written. Without one hooks have nobody to tell
     them anything."""
     address = memory.settings.store
+    if is_remote(address):
+        return None, _server(address, os.environ)
     if address.startswith("sqlite:") and not Path(sqlite_path(address)).exists():
         return None, _to_be_made(Path(sqlite_path(address)), hooks)
     try:
@@ -92,6 +95,20 @@ def _store(memory: Memory, hooks: bool) -> tuple[Store | None, Check]:
     return store, Check(
         "store", State.OK, f"{address} can be read and written, and is of this version's schema."
     )
+
+
+def _server(address: str, environ: Mapping[str, str]) -> Check:
+    try:
+        known = connect(address, environ, timeout=10.0).verb("whoami", {})
+    except NotAllowed as error:
+        return Check(
+            "store", State.FAIL, f"{address}: {error.message}", "`vlk2 join` with a token that is valid."
+        )
+    except Vlk2Error as error:
+        return Check(
+            "store", State.FAIL, f"{address}: {error.message}", "Hooks spool until the server answers."
+        )
+    return Check("store", State.OK, f"{address} knows us as {known['agent']} of the team {known['team']}.")
 
 
 def _to_be_made(path: Path, hooks: bool) -> Check:
@@ -164,16 +181,16 @@ def _one_store(heard: list[seen.LastSeen], store: str) -> Check:
 # the clients -----------------------------------------------------------------------------------------------
 
 
-def _clients(user: Place, project: Place, heard: list[seen.LastSeen], store: str) -> list[Check]:
+def _clients(user: Place, project: Place, heard: list[seen.LastSeen]) -> list[Check]:
     return [
         check
         for client in MODULES
-        for check in [_client(client, user, project, [one for one in heard if one.client == client], store)]
+        for check in [_client(client, user, project, [one for one in heard if one.client == client])]
         if check is not None
     ]
 
 
-def _client(client: str, user: Place, project: Place, heard: list[seen.LastSeen], store: str) -> Check | None:
+def _client(client: str, user: Place, project: Place, heard: list[seen.LastSeen]) -> Check | None:
     """One client, None where there is no trace of it on this machine."""
     module = installer(client)
     plan = module.plan(user)
