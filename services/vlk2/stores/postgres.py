@@ -12,7 +12,7 @@ from typing import Any, LiteralString, NoReturn
 from vlk2.errors import ConfigError, StoreBusy, StoreIncompatible, StoreUnavailable, Vlk2Error
 from vlk2.ports import Mint
 from vlk2.stores.base import SqlStore, Statements, made_storable
-from vlk2.stores.statements import migrations, statements
+from vlk2.stores.statements import migrations, script, statements
 
 try:
     import psycopg
@@ -111,7 +111,9 @@ class PostgresStore(SqlStore):
                 f"knows {SCHEMA}). Nothing was changed. Upgrade this installation: `uv tool upgrade vlk2`."
             )
         self._opened(meta["key"], fulltext=True)
-        self.apart = self._may_be_member(connection)
+        if migrate and self._member_may(connection) is False:
+            connection.execute(script("members"), prepare=False)
+        self.apart = bool(self._member_may(connection)) and self._may_be_member(connection)
 
     def _version(self, connection: _Connection) -> int:
         """The schema's number, 0 where the database has none. StoreIncompatible where a table of that name is
@@ -139,11 +141,11 @@ class PostgresStore(SqlStore):
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
             version = self._version(connection)
-            for number, _, script in migrations("postgres"):
+            for number, _, changes in migrations("postgres"):
                 if number <= version:
                     continue
                 try:
-                    connection.execute(script, prepare=False)
+                    connection.execute(changes, prepare=False)
                 except (errors.DuplicateTable, errors.DuplicateFunction) as error:
                     self._foreign(_named_in(error))
                 if number == 1:
@@ -155,6 +157,16 @@ class PostgresStore(SqlStore):
                     "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                     (str(number),),
                 )
+            if version < SCHEMA:
+                connection.execute(script("members"), prepare=False)
+
+    def _member_may(self, connection: _Connection) -> bool | None:
+        """Whether the role has been granted what it needs; None where there is no such role."""
+        row = connection.execute(
+            "SELECT has_table_privilege(oid, 'timelines', 'SELECT') FROM pg_roles WHERE rolname = %s",
+            (MEMBER,),
+        ).fetchone()
+        return row[0] if row else None
 
     def _may_be_member(self, connection: _Connection) -> bool:
         how = "SET" if connection.info.server_version >= 160_000 else "MEMBER"

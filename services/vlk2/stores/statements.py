@@ -35,6 +35,11 @@ def migrations(dialect: Dialect) -> list[tuple[int, str, LiteralString]]:
     return [(int(n[:4]), n[:-4], cast("LiteralString", _read_path(os.path.join(folder, n)))) for n in names]
 
 
+def script(name: str) -> LiteralString:
+    """A file of statements that are run together."""
+    return cast("LiteralString", _read_path(os.path.join(_FOLDER, f"{name}.sql")))
+
+
 def parsed(subject: str, word: str, dialect: Dialect) -> dict[str, str]:
     """The queries of one file that are headed by `-- WORD: `, by their names."""
     return _parse(_read_path(os.path.join(_FOLDER, f"{subject}.sql")), word, dialect)
