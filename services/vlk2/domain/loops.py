@@ -4,10 +4,9 @@ A window is the recent past of a run chain, oldest first; its last member is the
 looks backwards from it and never keeps a state of its own, so the same window gives the same verdict.
 
 What "the same failure" is was settled by measurement on 99 recorded sessions (79 harmless, 20 with a loop): by type
-alone 13 harmless ones are flagged, by message alone 11, by type and symbols 2, by message and symbols 1 (19 loops
+alone 14 harmless ones are flagged, by message alone 12, by type and symbols 2, by message and symbols 1 (19 loops
 found, all in time). The symbols decide most; for a catch-all the message must complete the type; for a specific code
-it adds nothing to the symbols. A text that no table knows must also come from the same command (else 2). The tables
-and what is still wrong stand in docs/loops.md.
+it adds nothing to the symbols. The tables and what is still wrong stand in docs/loops.md.
 """
 
 from __future__ import annotations
