@@ -110,6 +110,38 @@ def test_hooks_that_a_setting_switches_off_fail(tmp_path: Path) -> None:
     assert "disableAllHooks" in checks["claude-code"]["todo"]
 
 
+CODEX = """#!{python}
+import json, sys
+if sys.argv[1:] != ["app-server"]:
+    sys.exit(3)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "hooks/list":
+        print(json.dumps({{"method": "configWarning", "params": {{}}}}))
+        hook = {{"eventName": "preToolUse", "command": "x/vlk2-hook codex", "enabled": True, "trustStatus": "{trust}"}}
+        other = {{"eventName": "preToolUse", "command": "lint", "enabled": True, "trustStatus": "untrusted"}}
+        print(json.dumps({{"id": asked["id"], "result": {{"data": [{{"hooks": [hook, other]}}]}}}}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("trust", "state"), [("untrusted", "fail"), ("modified", "fail"), ("trusted", "note")]
+)
+def test_codex_is_asked_whether_it_trusts_our_hooks(tmp_path: Path, trust: str, state: str) -> None:
+    _vlk2(tmp_path, "install", "codex", "--yes")
+    program = tmp_path / "bin/codex"
+    program.parent.mkdir()
+    program.write_text(CODEX.format(python=sys.executable, trust=trust))
+    program.chmod(0o755)
+    code, checks = _doctor(tmp_path, PATH=f"{program.parent}:/usr/bin:/bin")
+    assert checks["codex"]["state"] == state
+    assert (code == 1) == (state == "fail")
+    assert "/hooks" in checks["codex"]["todo"]
+    program.write_text("#!/bin/sh\nexit 2\n")
+    _, checks = _doctor(tmp_path, PATH=f"{program.parent}:/usr/bin:/bin")
+    assert checks["codex"]["state"] == "note", "an old Codex cannot be asked"
+
+
 def test_hook_and_server_on_two_stores_fail(tmp_path: Path) -> None:
     _hook(tmp_path, "claude-code", STARTED)
     store = f"sqlite:///{tmp_path}/data/memory.db"

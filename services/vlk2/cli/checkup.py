@@ -13,6 +13,7 @@ from pathlib import Path
 from vlk2 import seen, spool
 from vlk2.bootstrap import Memory, now, open_store
 from vlk2.clients import applying
+from vlk2.clients.codex.trust import untrusted
 from vlk2.clients.plan import MODULES, Place, Plan, installer
 from vlk2.domain.moments import DAY, HOUR, MINUTE, span, stamp
 from vlk2.errors import ConfigError, NotAllowed, Vlk2Error
@@ -216,6 +217,13 @@ def _client(client: str, user: Place, project: Place, heard: list[seen.LastSeen]
     if policies:
         return Check(client, State.FAIL, f"installed, and kept from running; {last}.", " ".join(policies))
     where = "for this user" if held == whole else "in this project"
+    if client == "codex" and (skipped := untrusted(user.environ, project.root)):
+        return Check(
+            client,
+            State.NOTE if heard else State.FAIL,
+            f"installed {where}; Codex says that it does not trust {len(skipped)} of our hooks; {last}.",
+            "In Codex, open /hooks, look at them and trust them: until then it skips them silently.",
+        )
     if not heard:
         return Check(
             client,
