@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 DEADLINE = 0.300
 """Seconds of wall clock from the start of `main`; `VLK2_HOOK_DEADLINE` (seconds) changes it."""
-LAST_RESORT = 1.0
+LAST_RESORT = 3.0
+"""Seconds past the deadline after which a process that hangs before it could mask its event ends all the same."""
 LARGEST = 16 * 1024 * 1024
 LONGEST_INPUT = 64 * 1024
 _BUSY_SHARE = 0.5
@@ -57,6 +58,7 @@ class Hook:
         self._began = time.monotonic()
         self._unwritten: list[Unwritten] = []
         self._late = False
+        self._aside = False
         self._raw = False  # an event was read whose masked line is not made yet
         self._turn = _lock()
         self._data = ""
@@ -78,12 +80,27 @@ class Hook:
         if not self._turn.acquire(False):
             return  # the answer is being written
         self._late = True
-        if self._raw:  # the main thread masks it, keeps it and ends; a hanging disk does not hold the client
+        if self._raw:  # the main thread masks the event and keeps it, out of the client's way
             self._turn.release()
             time.sleep(LAST_RESORT)
             os._exit(0)
         self._keep()
         os._exit(0)
+
+    def _step_aside(self) -> None:
+        """Called between two steps: past the deadline the client is let go, and a process of its own does the rest."""
+        if not self._late or self._aside or not hasattr(os, "fork"):
+            return
+        self._aside = True
+        try:
+            if os.fork():
+                os._exit(0)
+        except OSError:
+            return
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
 
     def finish(self, out: str) -> None:
         """Writes the answer, where there is time, and ends the process."""
@@ -134,6 +151,7 @@ class Hook:
         if payload is None:
             self.log(f"{self._client}: {len(raw)} bytes on stdin that are no JSON object in UTF-8")
             return ""
+        self._step_aside()
         adapter = _adapter(self._client)
         heard: Heard | None = adapter.hear(payload, self._environ)
         if heard is None:
@@ -152,6 +170,7 @@ class Hook:
         from vlk2.userfile import hook_settings
 
         self._mark = heard.mark
+        self._step_aside()
         settings = hook_settings(self._environ)
         now = time.time_ns() // 1_000
         seen.note(self._data, self._client, heard.name, settings.store, now)
@@ -164,6 +183,7 @@ class Hook:
         if not events:
             self._raw = False
             return None
+        self._step_aside()
         ready = [self._ready(event, owner, settings, around) for event in events]
         self._raw = False
         if self._late:
@@ -191,6 +211,7 @@ class Hook:
             from vlk2.frozen import replace
             from vlk2.redaction import mask
 
+            self._step_aside()
             ready = prepare(event, mask)
             if not event.use_id:  # a line that was written in both places, or told twice, counts once
                 mark = self._mark or os.urandom(8).hex()

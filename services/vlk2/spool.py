@@ -119,9 +119,10 @@ def _each(directory: str, most: int, store: str, hear: Callable[[Mapping[str, ob
         taken = _take(path)
         if taken is None:
             continue
-        if not _hear(store, hear, taken):
+        heard = _hear(store, hear, taken)
+        if heard is None:
             return done
-        done += not os.path.exists(taken)
+        done += heard
     return done
 
 
@@ -160,8 +161,9 @@ def _take(path: str) -> str | None:
     return taken
 
 
-def _hear(store: str, hear: Callable[[Mapping[str, object]], None], taken: str) -> bool:
-    """Hears one line. False where the store cannot be written now: the line is put back."""
+def _hear(store: str, hear: Callable[[Mapping[str, object]], None], taken: str) -> bool | None:
+    """Hears one line; whether it was one of this store's and heard. None where the store cannot be written now: the
+    line is put back."""
     from vlk2.errors import ConfigError, NotAllowed, StoreUnavailable, Vlk2Error
 
     back = taken.rpartition("~")[0] + _WAITING
@@ -170,16 +172,16 @@ def _hear(store: str, hear: Callable[[Mapping[str, object]], None], taken: str) 
             held: dict[str, object] = json.load(file)
         if held["store"] != store:
             os.rename(taken, back)
-            return True
+            return False
         hear(held)
     except (StoreUnavailable, NotAllowed, ConfigError):  # a token that is refused may be renewed
         os.rename(taken, back)
-        return False
+        return None
     except FileNotFoundError:
-        return True
+        return False
     except (ValueError, TypeError, KeyError, Vlk2Error):
         os.rename(taken, taken.rpartition("~")[0] + ".bad")
-        return True
+        return False
     os.unlink(taken)
     return True
 
@@ -254,6 +256,12 @@ class _AsWritten:
 
     def stamps(self) -> str:
         return self._stamps
+
+    def text(self, path: str) -> str | None:
+        return None
+
+    def masked(self, text: str) -> str:
+        return text
 
     def files(self, text: str) -> str:
         return f"unknown {os.urandom(8).hex()}"

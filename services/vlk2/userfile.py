@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 
 from vlk2.errors import ConfigError
@@ -15,6 +16,10 @@ from vlk2.frozen import dataclass
 
 HOOK_SETTINGS = ("store", "team", "agent", "project", "enforce")
 LOOP_THRESHOLDS = range(2, 25)
+_XDG = {
+    "user_config_dir": ("XDG_CONFIG_HOME", ".config"),
+    "user_data_dir": ("XDG_DATA_HOME", ".local/share"),
+}
 ENFORCE = ("refuse", "advise", "off")
 SHARE = ("full", "facts", "none")
 
@@ -138,6 +143,14 @@ def _loop_threshold(environ: Mapping[str, str], held: Mapping[str, object], path
 
 
 def _directory(kind: str) -> str:
+    """The platform's directory for our files, as `platformdirs` names it; on Linux without its import, which costs
+    a hook as much as all else that it does."""
+    if sys.platform.startswith("linux") and "ANDROID_DATA" not in os.environ:
+        variable, default = _XDG[kind]
+        base = os.environ.get(variable, "")
+        if not os.path.isabs(base):
+            base = os.path.join(os.path.expanduser("~"), default)
+        return os.path.join(base, "vlk2")
     import platformdirs
 
     return str(getattr(platformdirs, kind)("vlk2", appauthor=False))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, cast
 
 from vlk2.errors import ConfigError, InvalidInput
+from vlk2.frozen import dataclass
 
 if TYPE_CHECKING:
     from vlk2.domain.fingerprint.rows import Table
