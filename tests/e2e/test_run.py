@@ -288,15 +288,22 @@ class _Terminal:
     """A terminal with `vlk2 run` on it, as a person has it."""
 
     def __init__(
-        self, home: Path, command: Sequence[str], *, stdout: int | None = None, columns: int = 91
+        self,
+        home: Path,
+        command: Sequence[str],
+        *,
+        stdout: int | None = None,
+        columns: int = 91,
+        program: Sequence[str] = (),
     ) -> None:
+        words = list(program) or _words(*command)
         self.pid, self.screen = pty.fork()
         if not self.pid:
             try:
                 os.chdir(home)
                 if stdout is not None:
                     os.dup2(stdout, 1)
-                os.execve(sys.executable, _words(*command), _environ(home, TERM="xterm"))
+                os.execve(words[0], words, _environ(home, TERM="xterm"))
             finally:
                 os._exit(99)
         fcntl.ioctl(self.screen, termios.TIOCSWINSZ, struct.pack("HHHH", 33, columns, 0, 0))
@@ -368,6 +375,21 @@ def test_with_stdout_in_a_pipe_the_terminal_stays_the_commands_own(tmp_path: Pat
     assert terminal.end() == 0
     assert os.read(reader, 100) == b"[True, False, True]\n"
     os.close(reader)
+
+
+def test_ctrl_z_stops_it_and_the_shells_fg_goes_on_with_it(tmp_path: Path) -> None:
+    line = " ".join(_words("/bin/sh", "-c", "'echo $((40 + 2)) up; read x; echo $((40 + 3)) $x'"))
+    terminal = _Terminal(tmp_path, [], program=["/bin/bash", "--norc", "--noprofile", "-i"])
+    terminal.type(line.encode() + b"\r")
+    terminal.until(b"42 up")
+    terminal.type(b"\x1a")
+    terminal.until(b"Stopped")
+    terminal.type(b"fg\r")
+    terminal.until(b"fg\r\n")
+    terminal.type(b"again\r")
+    assert b"43 again" in terminal.until(b"43 again")
+    terminal.type(b"exit 7\r")
+    assert terminal.end() == 7
 
 
 def test_the_terminal_is_as_it_was_afterwards(tmp_path: Path) -> None:

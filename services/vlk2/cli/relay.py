@@ -25,6 +25,7 @@ NOT_FOUND, NOT_RUNNABLE = 127, 126
 _CHUNK = 64 * 1024
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 _KEYBOARD = ("SIGINT", "SIGQUIT")
+_SUSPEND = b"\x1a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def leave(code: int) -> None:
         with contextlib.suppress(OSError):
             os.kill(os.getpid(), -code)
         code = 128 - code
-    os._exit(code)
+    os._exit(code if code < 2**31 else code - 2**32)  # Windows tells codes without a sign
 
 
 def _not_started(code: int, text: str) -> Ran:
@@ -191,14 +192,12 @@ class _Posix:
                     break
                 for key, _ in ready:
                     if key.fd == 0:
-                        if not self._keys():
+                        if not self._keys(process):
                             selector.unregister(0)
                     elif not self._copy(key.fd):
                         selector.unregister(key.fd)
                         open_ends.discard(key.fd)
                         os.close(key.fd)  # at its end, or so that the command learns that nobody reads
-                if self._own:
-                    self._stopped(process)
 
     def _leave_behind(self, sources: set[int]) -> None:
         """What the command left in the background goes on printing: a process of its own copies that, so that
@@ -231,14 +230,19 @@ class _Posix:
         self._kept.add(data)
         return _write(self._sources[source], data)
 
-    def _keys(self) -> bool:
+    def _keys(self, process: subprocess.Popen[bytes]) -> bool:
         try:
             data = os.read(0, _CHUNK)
         except OSError:
             data = b""
-        if data:
-            _write(self._masters[0], data)
-        return bool(data)
+        if not data:
+            return False
+        if _SUSPEND in data and self._suspends(process):
+            before, _, data = data.partition(_SUSPEND)
+            _write(self._masters[0], before)
+            self._suspend(process)
+        _write(self._masters[0], data)
+        return True
 
     # the terminal ------------------------------------------------------------------------------------
 
@@ -258,25 +262,27 @@ class _Posix:
         finally:
             termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
 
-    def _stopped(self, process: subprocess.Popen[bytes]) -> None:
-        """Where the command was stopped (Ctrl-Z), stops too, and goes on with it."""
+    def _suspends(self, process: subprocess.Popen[bytes]) -> bool:
+        """Whether Ctrl-Z is ours to act on: the command itself has the terminal, and has left the keys their meaning.
+        The kernel does not stop a command whose parent is outside of its session."""
+        import termios
+
+        mode: list[Any] = termios.tcgetattr(self._masters[0])
+        means = bool(mode[3] & termios.ISIG) and mode[6][termios.VSUSP] == _SUSPEND
+        return means and os.tcgetpgrp(self._masters[0]) == process.pid
+
+    def _suspend(self, process: subprocess.Popen[bytes]) -> None:
+        """Stops the command and then us, as the shell that started us expects, and goes on with both."""
         import termios
         import tty
 
-        try:
-            pid, status = os.waitpid(process.pid, os.WUNTRACED | os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not pid:
-            return
-        if not os.WIFSTOPPED(status):
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return
-        termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
-        os.kill(os.getpid(), signal.SIGSTOP)
-        tty.setraw(0, termios.TCSADRAIN)
-        self._resized()
-        os.killpg(process.pid, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGSTOP)
+            termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
+            os.killpg(0, signal.SIGTSTP)
+            tty.setraw(0, termios.TCSADRAIN)
+            self._resized()
+            os.killpg(process.pid, signal.SIGCONT)
 
     def _resized(self) -> None:
         for master in self._masters:
