@@ -429,15 +429,13 @@ class SqlTimeline:
         return row[0]
 
     def add_fingerprint(self, fingerprint: Fingerprint) -> int:
-        found = self.fingerprint_pk(fingerprint.key)
-        if found is not None:
-            return found
-        row = self._run.one("add_fingerprint", **fingerprint_params(fingerprint))
-        if row is None:
-            found = self.fingerprint_pk(fingerprint.key)
-            assert found is not None
-            return found
-        return row[0]
+        values = fingerprint_params(fingerprint)
+        key = {"signature": values["signature"], "symbols": values["symbols"]}
+        found = self._run.one("fingerprint_key", **key)
+        if found is None or found[0] is None:
+            # None again where another writer added it between the two statements.
+            found = self._run.one("add_fingerprint", **values) or self._run.one("fingerprint_key", **key)
+        return found[0]
 
     def fingerprint_pk(self, key: Key) -> int | None:
         row = self._run.one("fingerprint_pk", signature=key.signature, symbols=symbols_text(key.symbols))
@@ -447,10 +445,11 @@ class SqlTimeline:
         text = failing_text(failing)
         digest = self._digest(text)
         found = self._run.one("failing_pk", digest=digest)
-        if found:
-            return found[0]
-        row = self._run.one("add_failing", digest=digest, members=text)
-        return row[0] if row else self._run.one("failing_pk", digest=digest)[0]
+        if found is None or found[0] is None:
+            found = self._run.one("add_failing", digest=digest, members=text) or self._run.one(
+                "failing_pk", digest=digest
+            )
+        return found[0]
 
     def body(self, content: int) -> str | None:
         row = self._run.one("body", pk=content)
@@ -716,6 +715,8 @@ class SqlTimeline:
         """Removes from the entry, its observation and the archived constraints that cite it every word of it; with
         `facts` also what the team made of a failure behind which then nothing stands any more."""
         self.erased = True
+        if entry.content is not None and self._run.has("lock_content"):
+            self._run.one("lock_content", pk=entry.content)
         named = self._run.one("names_of", entry=entry.pk)
         self._run.run("blank_details", entry=entry.pk)
         self._run.run("blank_citations", entry=entry.pk)

@@ -28,12 +28,24 @@ SELECT digest FROM memory_contents WHERE pk = :pk
 -- name: delete_content [sqlite]
 DELETE FROM memory_contents WHERE pk = :pk
 
+-- PostgreSQL: what erases takes the text first and then what names it, in the order of what records.
+-- name: lock_content [postgres]
+SELECT vlk2_lock_content(:pk)
+
 -- PostgreSQL: the rows that still hold it may be another team's.
 -- name: erase_content [postgres]
 SELECT vlk2_erase_content(:pk)
 
 -- name: fingerprint_pk
 SELECT pk FROM fingerprints WHERE signature = :signature AND symbols = :symbols
+
+-- The key of a failure that is about to be written of.
+-- name: fingerprint_key [sqlite]
+SELECT pk FROM fingerprints WHERE signature = :signature AND symbols = :symbols
+
+-- PostgreSQL: it stays until this transaction ends.
+-- name: fingerprint_key [postgres]
+SELECT vlk2_fingerprint(:signature, :symbols)
 
 -- name: fingerprint_by_pk
 SELECT signature, symbols, language, type, specific, transient FROM fingerprints WHERE pk = :pk
@@ -62,8 +74,12 @@ INSERT INTO fingerprints (signature, symbols, language, type, specific, transien
 VALUES (:signature, :symbols, :language, :type, :specific, :transient)
 ON CONFLICT (signature, symbols) DO NOTHING RETURNING pk
 
--- name: failing_pk
+-- name: failing_pk [sqlite]
 SELECT pk FROM failing_sets WHERE digest = :digest
+
+-- PostgreSQL: as for fingerprint_key.
+-- name: failing_pk [postgres]
+SELECT vlk2_failing(:digest)
 
 -- name: add_failing
 INSERT INTO failing_sets (digest, members) VALUES (:digest, :members) ON CONFLICT (digest) DO NOTHING RETURNING pk

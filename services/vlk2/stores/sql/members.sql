@@ -24,7 +24,7 @@ BEGIN
     -- Append-only, but for the words about what is erased.
     REVOKE UPDATE, DELETE ON transitions, tombstones, audit FROM vlk2_member;
     GRANT UPDATE (detail) ON transitions TO vlk2_member;
-    GRANT EXECUTE ON FUNCTION vlk2_content, vlk2_add_content, vlk2_held_elsewhere, vlk2_erase_content, vlk2_stands_behind,
+    GRANT EXECUTE ON FUNCTION vlk2_content, vlk2_fingerprint, vlk2_failing, vlk2_add_content, vlk2_lock_content, vlk2_held_elsewhere, vlk2_erase_content, vlk2_stands_behind,
   vlk2_drop_fingerprint, vlk2_drop_failing, vlk2_blank_graves, vlk2_search TO vlk2_member;
   END IF;
 END $$;

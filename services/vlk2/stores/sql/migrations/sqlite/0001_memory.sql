@@ -116,6 +116,8 @@ CREATE TABLE failing_sets (
   members TEXT NOT NULL
 );
 
+-- No foreign key on `fingerprint` here and in observations: dropping one would look through every row. What was
+-- met is counted in failure_counts, whose key holds it.
 CREATE TABLE agent_timeline (
   pk          INTEGER PRIMARY KEY,
   id          TEXT NOT NULL UNIQUE,
@@ -126,7 +128,7 @@ CREATE TABLE agent_timeline (
   kind        TEXT NOT NULL CHECK (kind IN ('log', 'loop', 'lesson')),
   state       TEXT NOT NULL CHECK (state IN ('PRESENT', 'PAST', 'FUTURE', 'PURGED')),
   content     INTEGER REFERENCES memory_contents (pk),
-  fingerprint INTEGER REFERENCES fingerprints (pk),
+  fingerprint INTEGER,
   outcome     TEXT NOT NULL,
   headline    TEXT NOT NULL,
   file        TEXT NOT NULL,
@@ -220,7 +222,7 @@ CREATE TABLE observations (
   command     TEXT NOT NULL,
   result      TEXT NOT NULL,
   place       TEXT NOT NULL,
-  fingerprint INTEGER REFERENCES fingerprints (pk),
+  fingerprint INTEGER,
   failing     INTEGER REFERENCES failing_sets (pk),
   event       TEXT,
   PRIMARY KEY (timeline, seq)
