@@ -52,7 +52,7 @@ def test_many_agents_that_start_at_once_get_a_timeline_each(memory_of):
     with ThreadPoolExecutor(9) as pool:
         answers = list(pool.map(lambda m: [m.record(told(rust(line=n))).repeats for n in range(3)], memories))
     assert answers == [[1, 2, 3]] * 18
-    assert len({id for m in memories for id in m.fetch_context().constraint_ids}) == 18
+    assert len({one for m in memories for one in m.fetch_context().constraint_ids}) == 18
 
 
 def test_the_first_openers_of_a_new_store_make_one_schema_and_one_key(nothing_yet):

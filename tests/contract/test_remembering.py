@@ -117,15 +117,19 @@ def test_a_constraint_is_revoked_once(memory):
 def test_pins_that_alone_would_pass_the_budget_are_refused_with_the_figures(memory_of):
     memory = memory_of(token_budget=2_000)
     ids = [memory.record(told(f"warning {n}: " + "word " * 100)).entry_id for n in range(4)]
-    pinned = 0
-    with pytest.raises(NotAllowed) as refused:
+    pinned: list[str] = []
+
+    def pin_all() -> None:
         for entry_id in ids:
             memory.pin(entry_id)
-            pinned += 1
-    assert 0 < pinned < 4
+            pinned.append(entry_id)
+
+    with pytest.raises(NotAllowed) as refused:
+        pin_all()
+    assert 0 < len(pinned) < 4
     assert "2000" in refused.value.message
     memory.pin(ids[0], pinned=False)
-    memory.pin(ids[pinned])
+    memory.pin(ids[len(pinned)])
 
 
 def test_time_travel_archives_the_entries_and_keeps_the_lesson(memory):
@@ -250,12 +254,17 @@ def test_a_store_opened_again_has_the_same_key_and_the_same_memory(memory_of, ba
 
 def test_an_error_in_the_middle_rolls_everything_back(memory):
     memory.record(told(rust()))
-    with pytest.raises(RuntimeError), memory.store.write(memory.owner, memory.clock()) as timeline:
-        (entry,) = timeline.in_state(State.PRESENT, 5)
-        timeline.move(entry, State.PAST, Reason.STALE, actor="test", at=1)
-        timeline.add_content("d" * 32, "half made")
-        timeline.next_seq()
-        raise RuntimeError
+
+    def fail() -> None:
+        with memory.store.write(memory.owner, memory.clock()) as timeline:
+            (entry,) = timeline.in_state(State.PRESENT, 5)
+            timeline.move(entry, State.PAST, Reason.STALE, actor="test", at=1)
+            timeline.add_content("d" * 32, "half made")
+            timeline.next_seq()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     with memory.store.read(memory.owner, memory.clock()) as timeline:
         assert timeline.count_states() == {State.PRESENT: 1}
         assert timeline.last_seq() == 1
@@ -301,9 +310,14 @@ def test_one_live_constraint_for_a_timeline_and_a_failure(memory):
     from vlk2.errors import Vlk2Error
 
     made = loop(memory).constraint
-    with pytest.raises(Vlk2Error), memory.store.write(memory.owner, memory.clock()) as timeline:
-        pk = timeline.add_fingerprint(made.entry.fingerprint)
-        timeline.add_entry(
-            replace(made.entry, id="e_second"), fingerprint=pk, reason=Reason.LOOP, actor="test"
-        )
+
+    def add_another() -> None:
+        with memory.store.write(memory.owner, memory.clock()) as timeline:
+            pk = timeline.add_fingerprint(made.entry.fingerprint)
+            timeline.add_entry(
+                replace(made.entry, id="e_second"), fingerprint=pk, reason=Reason.LOOP, actor="test"
+            )
+
+    with pytest.raises(Vlk2Error):
+        add_another()
     assert states(memory)[State.FUTURE] == 1

@@ -208,9 +208,13 @@ def test_a_full_disk_says_so_and_the_store_goes_on_afterwards(path, monkeypatch)
 
     monkeypatch.setattr(sqlite_store.SqliteStore, "_connect", small)
     memory = memory_at(path)
-    with pytest.raises(StoreUnavailable) as refused:
+
+    def fill() -> None:
         for n in range(40):
             memory.record(told(f"error: number {n} " + "filling " * 500))
+
+    with pytest.raises(StoreUnavailable) as refused:
+        fill()
     assert "full" in refused.value.message
     memory.close()
     monkeypatch.setattr(sqlite_store.SqliteStore, "_connect", connect)
