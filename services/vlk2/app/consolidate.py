@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from vlk2.app.enforce_budget import ACTOR, archive_over_budget, count_exactly
 from vlk2.domain.entry import Entry
-from vlk2.domain.importance import FORGET_BELOW, STALE_BELOW, importance
+from vlk2.domain.importance import FORGET_BELOW, STALE_BELOW, Life, importance
 from vlk2.domain.moments import DAY, MINUTE
 from vlk2.domain.states import Reason, State
 from vlk2.frozen import dataclass
-from vlk2.ports import Cycle, Lease, Owner, Store, Timeline, TokenCounter
+from vlk2.ports import Cycle, Lease, Owner, Score, Store, Timeline, TokenCounter
 
 GRACE = 14 * DAY
 MOST_AT_ONCE = 2_000
@@ -76,14 +76,12 @@ def _cycle(
     counter: TokenCounter,
 ) -> Done:
     moved: list[tuple[str, str]] = []
-    changed = timeline.to_evaluate(started, MOST_AT_ONCE)
     if counter.exact:
         count_exactly(timeline, started, counter.count)
     _lapse(timeline, started, moved)
-    forgotten = 0
-    for entry in changed:
-        current = timeline.entry(entry.id) or entry
-        forgotten += _evaluate(timeline, current, started, moved)
+    changed = timeline.to_evaluate(started, MOST_AT_ONCE)
+    lives = timeline.lives(changed)
+    timeline.score([_evaluate(timeline, one, lives[one.pk], started, moved) for one in changed], started)
     moved += archive_over_budget(timeline, budget, started)
     _collect(timeline, started)
     timeline.evaluated()
@@ -98,7 +96,7 @@ def _cycle(
         scanned=len(changed),
         evaluated=len(changed),
         archived=sum(1 for _, reason in moved if reason != Reason.CYCLE),
-        forgotten=forgotten,
+        forgotten=sum(1 for _, reason in moved if reason == Reason.CYCLE),
         tokens=timeline.tokens,
         moved=json.dumps(moved[:200]),
     )
@@ -112,13 +110,12 @@ def _lapse(timeline: Timeline, now: int, moved: list[tuple[str, str]]) -> None:
             moved.append((constraint.entry.id, Reason.RETIRED.value))
 
 
-def _evaluate(timeline: Timeline, entry: Entry, now: int, moved: list[tuple[str, str]]) -> int:
-    """Scores one entry and acts on it where it is stale or to be forgotten; 1 where it was forgotten.
+def _evaluate(timeline: Timeline, entry: Entry, life: Life, now: int, moved: list[tuple[str, str]]) -> Score:
+    """Scores one entry and acts on it where it is stale or to be forgotten.
 
     An entry is looked at again when its score will have crossed the threshold of its state; a constraint and
     what is pinned, which age never moves, only when something moves them.
     """
-    life, forgotten = timeline.life(entry), 0
     value = importance(life, now=now, below=STALE_BELOW if entry.state is State.PRESENT else FORGET_BELOW)
     due = value.review_at is not None and value.review_at <= now
     review_at = value.review_at
@@ -135,9 +132,8 @@ def _evaluate(timeline: Timeline, entry: Entry, now: int, moved: list[tuple[str,
         timeline.bury(entry, reason="stale and connected to nothing", at=now)
         timeline.move(entry, State.PURGED, Reason.CYCLE, detail="stale", actor=ACTOR, at=now)
         moved.append((entry.id, Reason.CYCLE.value))
-        review_at, forgotten = None, 1
-    timeline.set_importance(entry, value, review_at=review_at, now=now)
-    return forgotten
+        review_at = None
+    return entry, value, review_at
 
 
 def _collect(timeline: Timeline, now: int) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vlk2.app.entries import excerpt_of
+from vlk2.app.entries import excerpts_of
 from vlk2.domain.anchors import anchor_text
 from vlk2.domain.budget import cost, fit
 from vlk2.domain.context import entry_text
+from vlk2.domain.entry import Entry, Kind
 from vlk2.domain.states import Reason, State
 from vlk2.ports import Lease, Store, Timeline, TokenCounter
 
@@ -35,13 +36,14 @@ def enforce_budget(
 
 def count_exactly(timeline: Timeline, now: int, count: Callable[[str], int]) -> None:
     """Replaces upper bounds by exact costs."""
-    for entry in timeline.uncounted():
-        constraint = timeline.constraint(entry)
-        if constraint:
-            tokens = cost(anchor_text(constraint, now), count)
-        else:
-            tokens = cost(entry_text(entry, excerpt_of(timeline, entry), count), count)
-        timeline.set_tokens(entry, tokens, counted=True)
+    entries = timeline.uncounted()
+    excerpts = excerpts_of(timeline, entries)
+    counts: list[tuple[Entry, int]] = []
+    for entry in entries:
+        constraint = timeline.constraint(entry) if entry.kind is not Kind.LOG else None
+        text = anchor_text(constraint, now) if constraint else entry_text(entry, excerpts[entry.pk], count)
+        counts.append((entry, cost(text, count)))
+    timeline.set_counts(counts)
 
 
 def archive_over_budget(timeline: Timeline, budget: int, now: int) -> list[tuple[str, str]]:

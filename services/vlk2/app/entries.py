@@ -3,6 +3,8 @@ another's; and what is shown of its content."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vlk2.domain.context import HEAD_CHARS, TAIL_CHARS, Excerpt
 from vlk2.domain.entry import Constraint, Entry
 from vlk2.domain.quoting import code
@@ -45,5 +47,19 @@ def excerpt_of(timeline: Timeline, entry: Entry) -> Excerpt:
     """The head and the tail of the entry's content, empty where it has none."""
     if entry.content is None:
         return Excerpt("", "", 0)
-    head, tail, length = timeline.excerpt(entry.content, HEAD_CHARS, TAIL_CHARS)
+    return _cut(*timeline.excerpt(entry.content, HEAD_CHARS, TAIL_CHARS))
+
+
+def excerpts_of(timeline: Timeline, entries: Sequence[Entry]) -> dict[int, Excerpt]:
+    """The same of many entries, by their key."""
+    contents = [entry.content for entry in entries if entry.content is not None]
+    found = timeline.excerpts(contents, HEAD_CHARS, TAIL_CHARS) if contents else {}
+    nothing = ("", "", 0)
+    return {
+        entry.pk: _cut(*(nothing if entry.content is None else found.get(entry.content, nothing)))
+        for entry in entries
+    }
+
+
+def _cut(head: str, tail: str, length: int) -> Excerpt:
     return Excerpt(head, tail, max(0, length - len(head) - len(tail)))

@@ -38,6 +38,7 @@ from vlk2.ports import (
     RunKey,
     Saying,
     SayingKind,
+    Score,
     Snapshot,
     Timeline,
     Tombstone,
@@ -460,6 +461,10 @@ class SqlTimeline:
         row = self._run.one("excerpt", pk=content, head=head, tail=tail)
         return (row[0], row[1], row[2]) if row else ("", "", 0)
 
+    def excerpts(self, contents: Sequence[int], head: int, tail: int) -> dict[int, tuple[str, str, int]]:
+        rows = self._run.all("excerpts", contents=json.dumps(list(contents)), head=head, tail=tail)
+        return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
     # entries -----------------------------------------------------------------------------------------
 
     def add_entry(
@@ -553,6 +558,15 @@ class SqlTimeline:
         if entry.state in (State.PRESENT, State.FUTURE):
             self._tokens += tokens - entry.tokens
             self._changed = True
+
+    def set_counts(self, counts: Sequence[tuple[Entry, int]]) -> None:
+        self._run.many(
+            "set_tokens", [{"pk": entry.pk, "tokens": tokens, "counted": 1} for entry, tokens in counts]
+        )
+        for entry, tokens in counts:
+            if entry.state in (State.PRESENT, State.FUTURE):
+                self._tokens += tokens - entry.tokens
+        self._changed = True
 
     def uncounted(self) -> list[Entry]:
         return [entry_of(row) for row in self._run.all("uncounted", timeline=self.pk)]
@@ -803,22 +817,15 @@ class SqlTimeline:
 
     # consolidation -----------------------------------------------------------------------------------
 
-    def life(self, entry: Entry) -> Life:
-        fingerprint = self._run.one("fingerprint_of", pk=entry.pk)[0]
-        repeats, at = 1, entry.at
-        ties = self._run.one(
-            "ties", timeline=self.pk, fingerprint=fingerprint, file=entry.file, run=entry.run, pk=entry.pk
-        )[0]
-        if fingerprint is not None:
-            met = self._run.one("repeats", timeline=self.pk, fingerprint=fingerprint)
-            if met:
-                repeats = met[0]
-                at = max(at, met[2]) if entry.kind is not Kind.LOG else at
-            ties += self._run.one("has_fact", team=self._team, fingerprint=fingerprint) is not None
-        ties += self.is_cited(entry)
-        known = self._run.one("metadata", entry=entry.pk)
-        uses, used_at = (known[0] + known[1], known[2]) if known else (0, None)
-        return Life(entry.kind, at, max(1, repeats), ties, uses, used_at, entry.outcome == Outcome.FAILURE)
+    def lives(self, entries: Sequence[Entry]) -> dict[int, Life]:
+        rows = self._run.all(
+            "lives",
+            timeline=self.pk,
+            team=self._team,
+            entries=json.dumps([entry.pk for entry in entries]),
+        )
+        known = {row[0]: row[1:] for row in rows}
+        return {entry.pk: _life(entry, *known[entry.pk]) for entry in entries}
 
     def importance_of(self, entry: Entry) -> Importance | None:
         row = self._run.one("metadata", entry=entry.pk)
@@ -839,19 +846,24 @@ class SqlTimeline:
         found = [entry_of(row) for row in self._run.all("to_evaluate", timeline=self.pk, now=now, most=limit)]
         return [entry for entry in found if entry.state is not State.PURGED]
 
-    def set_importance(self, entry: Entry, value: Importance, *, review_at: int | None, now: int) -> None:
-        self._run.run(
+    def score(self, scores: Sequence[Score], now: int) -> None:
+        self._run.many(
             "set_importance",
-            entry=entry.pk,
-            timeline=self.pk,
-            recency=round(value.recency * _PARTS),
-            frequency=round(value.frequency * _PARTS),
-            connectivity=round(value.connectivity * _PARTS),
-            used=round(value.use * _PARTS),
-            outcome=round(value.outcome * _PARTS),
-            importance=round(value.total * _PARTS),
-            now=now,
-            review_at=review_at,
+            [
+                {
+                    "entry": entry.pk,
+                    "timeline": self.pk,
+                    "recency": round(value.recency * _PARTS),
+                    "frequency": round(value.frequency * _PARTS),
+                    "connectivity": round(value.connectivity * _PARTS),
+                    "used": round(value.use * _PARTS),
+                    "outcome": round(value.outcome * _PARTS),
+                    "importance": round(value.total * _PARTS),
+                    "review_at": review_at,
+                    "now": now,
+                }
+                for entry, value, review_at in scores
+            ],
         )
 
     def costed(self) -> list[Costed]:
@@ -1087,6 +1099,22 @@ def _escaped(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
+def _life(
+    entry: Entry,
+    count: int | None,
+    last_at: int | None,
+    kin: int,
+    fact: int,
+    cited: int,
+    uses: int | None,
+    used_at: int | None,
+) -> Life:
+    """A constraint's time is that of its failure's last occurrence."""
+    at = entry.at if entry.kind is Kind.LOG else max(entry.at, last_at or 0)
+    failed = entry.outcome == Outcome.FAILURE
+    return Life(entry.kind, at, max(1, count or 1), kin + fact + cited, uses or 0, used_at, failed)
+
+
 class SqlStore:
     """The store port over a database's transactions; each kind of database says how it opens and ends them,
     and calls `_opened` with what `store_meta` holds once its schema is in place."""
@@ -1180,6 +1208,17 @@ class SqlStore:
 
         with self._transaction(write=write) as run:
             yield SqlDirectory(run)
+
+    @contextlib.contextmanager
+    def glance(self) -> Generator[Directory]:
+        from vlk2.stores.directory import SqlDirectory
+
+        with self._statement() as run:
+            yield SqlDirectory(run)
+
+    def _statement(self) -> AbstractContextManager[Statements]:
+        """For one reading statement, where the database can do without a transaction around it."""
+        return self._transaction(write=False)
 
     def _is_known(self, owner: Owner) -> bool:
         """Looks for the owner's timeline without the write lock: a store that takes no writes can be read."""

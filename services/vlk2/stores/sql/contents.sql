@@ -22,6 +22,19 @@ SELECT substr(body, 1, CAST(:head AS INTEGER)),
        length(body)
 FROM memory_contents WHERE pk = :pk
 
+-- name: excerpts [sqlite]
+SELECT pk, substr(body, 1, CAST(:head AS INTEGER)),
+       CASE WHEN length(body) > :head + :tail THEN substr(body, CAST(length(body) - :tail + 1 AS INTEGER)) ELSE substr(body, CAST(:head + 1 AS INTEGER)) END,
+       length(body)
+FROM memory_contents WHERE pk IN (SELECT r.value FROM json_each(:contents) r)
+
+-- PostgreSQL: it has another function for the list.
+-- name: excerpts [postgres]
+SELECT pk, substr(body, 1, CAST(:head AS INTEGER)),
+       CASE WHEN length(body) > :head + :tail THEN substr(body, CAST(length(body) - :tail + 1 AS INTEGER)) ELSE substr(body, CAST(:head + 1 AS INTEGER)) END,
+       length(body)
+FROM memory_contents WHERE pk IN (SELECT CAST(r.value AS BIGINT) FROM json_array_elements_text(CAST(:contents AS json)) r)
+
 -- name: content_digest
 SELECT digest FROM memory_contents WHERE pk = :pk
 

@@ -124,16 +124,19 @@ UPDATE failure_counts SET count = count - 1 WHERE timeline = :timeline AND finge
 DELETE FROM failure_counts WHERE timeline = :timeline AND fingerprint = :fingerprint AND count <= 0
 
 -- Live entries that share the failure, the file or the run: bounded by the budget, counted no further than matters.
--- name: ties
-SELECT COUNT(*) FROM (
-  SELECT 1 FROM agent_timeline WHERE timeline = :timeline AND state IN ('PRESENT', 'FUTURE') AND pk <> :pk
-    AND (fingerprint = :fingerprint OR (file = :file AND file <> '') OR (run = :run AND kind = 'log')) LIMIT 12) hit
+-- What is known of the lives of many entries (`entries` is a JSON list of keys): one question for a whole cycle.
+-- name: lives [sqlite]
+SELECT {life}
+FROM json_each(:entries) r JOIN agent_timeline e ON e.pk = r.value
+LEFT JOIN failure_counts n ON n.timeline = :timeline AND n.fingerprint = e.fingerprint
+LEFT JOIN memory_metadata m ON m.entry = e.pk
 
--- name: has_fact
-SELECT 1 FROM semantic_facts WHERE team = :team AND fingerprint = :fingerprint AND valid_to IS NULL AND revoked_at IS NULL
-
--- name: fingerprint_of
-SELECT fingerprint FROM agent_timeline WHERE pk = :pk
+-- PostgreSQL: it has another function for the list.
+-- name: lives [postgres]
+SELECT {life}
+FROM json_array_elements_text(CAST(:entries AS json)) r JOIN agent_timeline e ON e.pk = CAST(r.value AS BIGINT)
+LEFT JOIN failure_counts n ON n.timeline = :timeline AND n.fingerprint = e.fingerprint
+LEFT JOIN memory_metadata m ON m.entry = e.pk
 
 -- name: metadata
 SELECT uses, shows, used_at, recency, frequency, connectivity, "use", outcome, importance, review_at FROM memory_metadata WHERE entry = :entry
