@@ -574,6 +574,14 @@ def test_opencode_gets_the_shape_that_its_file_or_version_has(
     assert ("vlk2" in document["mcp"]) != second
 
 
+def test_what_opencode_itself_adds_to_our_new_file_goes_with_it(tmp_path: Path) -> None:
+    applying.install(_plan("opencode", tmp_path), NOTHING)
+    path = tmp_path / ".config/opencode/opencode.json"
+    path.write_text(jsonc.put(path.read_text(), ("$schema",), "https://opencode.ai/config.json"))
+    applying.uninstall(_plan("opencode", tmp_path), NOTHING)
+    assert _tree(tmp_path) == {}
+
+
 # Windows ------------------------------------------------------------------------------------------------------
 
 EXE = Launcher(

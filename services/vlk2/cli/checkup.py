@@ -229,7 +229,12 @@ def _client(client: str, user: Place, project: Place, heard: list[seen.LastSeen]
             client,
             State.NOTE,
             f"installed {where}, and not heard yet.",
-            " ".join(["Use it once, and run this again. Where it stays silent:", *plan.manual]),
+            " ".join(
+                [
+                    "Use it once, and run this again. Where it stays silent:",
+                    *(plan if held == whole or of_project is None else of_project).manual,
+                ]
+            ),
         )
     return Check(client, State.OK, f"installed {where}; {last}.")
 

@@ -92,8 +92,11 @@ def server_edit(path: str, place: Place, *, second: bool) -> Edit:
         return jsonc.put(text, at, plans.server_entry(held, wanted))
 
     def remove(text: str, before: Any) -> str:
+        given = text
         for held in (("mcp", "servers", NAME), ("mcp", NAME)):
             text = jsonc.drop(text, held, keep=before)
+        if before is None and text != given and list(jsonc.parse(text)) == ["$schema"]:
+            text = jsonc.drop(text, ("$schema",))  # opencode itself adds that to a file that it finds
         return text
 
     snippet: object = wanted
