@@ -17,7 +17,7 @@ def admit(store: Store, text: str, *, now: int) -> Token | None:
     them, the caller does not learn. Its use is noted once a minute."""
     if not token_like(text):
         return None
-    with store.directory(write=False) as directory:
+    with store.glance() as directory:
         token = directory.token_of(token_hash(text))
     if token is None or token.standing(now) != "active":
         return None

@@ -211,6 +211,16 @@ class PostgresStore(SqlStore):
                 self._used[id(connection)] = time.monotonic()
                 self._pool.putconn(connection)
 
+    @contextlib.contextmanager
+    def _statement(self) -> Generator[Statements]:
+        with self._translated():
+            connection = self._take()
+            try:
+                yield Statements(connection, self._named)
+            finally:
+                self._used[id(connection)] = time.monotonic()
+                self._pool.putconn(connection)
+
     def _begin(self, write: bool, team: str | None) -> sql.Composed:
         """One message for what begins a transaction: a reading one sees one snapshot, that of a team is held
         to the team's rows."""
