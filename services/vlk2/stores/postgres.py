@@ -17,8 +17,8 @@ from vlk2.stores.statements import migrations, script, statements
 try:
     import psycopg
     from psycopg import conninfo, errors, sql
+    from psycopg.pq import TransactionStatus
     from psycopg.types.numeric import Int8Dumper
-    from psycopg_pool import ConnectionPool, PoolTimeout
 except ImportError as error:
     raise ConfigError(
         f"VLK2_STORE names a PostgreSQL store, and its driver is not installed ({error}): "
@@ -52,33 +52,25 @@ class PostgresStore(SqlStore):
         super().__init__(statements(self.dialect), mint)
         self._address = address
         self._busy_seconds = busy_seconds
-        self._used: dict[int, float] = {}
+        self._free: list[tuple[_Connection, float]] = []
+        self._slots = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._pid = os.getpid()
         self._teams: dict[str, str] = {}
         self.apart = False
         self._where = _where(address)
-        with self._translated(), self._connect() as connection:
-            self._check(connection, migrate)
-        self._pool: ConnectionPool[_Connection] = ConnectionPool(
-            address,
-            min_size=0,
-            max_size=MOST_CONNECTIONS,
-            kwargs={"autocommit": True, "connect_timeout": CONNECT_SECONDS},
-            configure=self._configure,
-            check=self._still_there,
-            timeout=busy_seconds,
-            max_idle=300,
-            num_workers=1,
-            open=False,
-        )
-        self._opening = threading.Lock()
-        self._pid = 0
+        with self._translated():
+            connection = self._connect()
+            try:
+                self._check(connection, migrate)
+            except BaseException:
+                connection.close()
+                raise
+        self._free.append((connection, time.monotonic()))
 
     # opening -----------------------------------------------------------------------------------------
 
     def _connect(self) -> _Connection:
-        return psycopg.connect(self._address, autocommit=True, connect_timeout=CONNECT_SECONDS)
-
-    def _configure(self, connection: _Connection) -> None:
+        connection = psycopg.connect(self._address, autocommit=True, connect_timeout=CONNECT_SECONDS)
         # One type for every integer: a statement is then prepared once, whatever its values.
         connection.adapters.register_dumper(int, Int8Dumper)
         wait = int(self._busy_seconds * 1000)
@@ -86,11 +78,7 @@ class PostgresStore(SqlStore):
             sql.SQL("SET lock_timeout = {0}; SET idle_in_transaction_session_timeout = 60000").format(wait),
             prepare=False,
         )
-
-    def _still_there(self, connection: _Connection) -> None:
-        """A connection that rested may have lost its server meanwhile."""
-        if time.monotonic() - self._used.get(id(connection), 0.0) > _IDLE_SECONDS:
-            ConnectionPool.check_connection(connection)
+        return connection
 
     def _check(self, connection: _Connection, migrate: bool) -> None:
         if connection.info.server_version < OLDEST_SERVER * 10_000:
@@ -112,7 +100,8 @@ class PostgresStore(SqlStore):
             )
         self._opened(meta["key"], fulltext=True)
         if migrate and self._member_may(connection) is False:
-            connection.execute(script("members"), prepare=False)
+            with contextlib.suppress(errors.InsufficientPrivilege):  # the owner's to grant
+                connection.execute(script("members"), prepare=False)
         self.apart = bool(self._member_may(connection)) and self._may_be_member(connection)
 
     def _version(self, connection: _Connection) -> int:
@@ -192,7 +181,9 @@ class PostgresStore(SqlStore):
         )
 
     def close(self) -> None:
-        self._pool.close()
+        free, self._free = self._free, []
+        for connection, _ in free:
+            connection.close()
 
     @contextlib.contextmanager
     def _transaction(self, *, write: bool, team: str | None = None) -> Generator[Statements]:
@@ -208,8 +199,7 @@ class PostgresStore(SqlStore):
                         connection.execute("ROLLBACK", prepare=False)
                     raise
             finally:
-                self._used[id(connection)] = time.monotonic()
-                self._pool.putconn(connection)
+                self._give_back(connection)
 
     @contextlib.contextmanager
     def _statement(self) -> Generator[Statements]:
@@ -218,8 +208,7 @@ class PostgresStore(SqlStore):
             try:
                 yield Statements(connection, self._named)
             finally:
-                self._used[id(connection)] = time.monotonic()
-                self._pool.putconn(connection)
+                self._give_back(connection)
 
     def _begin(self, write: bool, team: str | None) -> sql.Composed:
         """One message for what begins a transaction: a reading one sees one snapshot, that of a team is held
@@ -233,13 +222,49 @@ class PostgresStore(SqlStore):
                 parts.append(sql.SQL("SET LOCAL ROLE {0}").format(sql.Identifier(MEMBER)))
         return sql.SQL("; ").join(parts)
 
+    # Not psycopg_pool: it connects in the background and answers after its timeout that it could not, with growing
+    # pauses while the server is away; here a caller learns at once, and the first call after a restart works.
+
     def _take(self) -> _Connection:
         if self._pid != os.getpid():
-            with self._opening:
-                if self._pid != os.getpid():
-                    self._pool.open()
-                    self._pid = os.getpid()
-        return self._pool.getconn()
+            # A fork: the connections are the parent's, whose process closes them.
+            self._free, self._slots = [], threading.BoundedSemaphore(MOST_CONNECTIONS)
+            self._pid = os.getpid()
+        if not self._slots.acquire(timeout=self._busy_seconds):
+            self._busy()
+        try:
+            while (idle := self._idle()) is not None:
+                connection, since = idle
+                if self._still_there(connection, since):
+                    return connection
+                connection.close()
+            return self._connect()
+        except BaseException:
+            self._slots.release()
+            raise
+
+    def _idle(self) -> tuple[_Connection, float] | None:
+        try:
+            return self._free.pop()
+        except IndexError:  # taken by another thread meanwhile, or none
+            return None
+
+    def _still_there(self, connection: _Connection, since: float) -> bool:
+        """A connection that rested may have lost its server meanwhile."""
+        if time.monotonic() - since < _IDLE_SECONDS:
+            return True
+        try:
+            connection.execute("SELECT 1", prepare=False)
+        except psycopg.Error:
+            return False
+        return True
+
+    def _give_back(self, connection: _Connection) -> None:
+        if connection.info.transaction_status is TransactionStatus.IDLE:
+            self._free.append((connection, time.monotonic()))
+        else:
+            connection.close()
+        self._slots.release()
 
     @contextlib.contextmanager
     def _translated(self) -> Generator[None]:
@@ -251,6 +276,12 @@ class PostgresStore(SqlStore):
         except psycopg.Error as error:
             self._raise(error)
 
+    def _busy(self, error: psycopg.Error | None = None) -> NoReturn:
+        raise StoreBusy(
+            f"the store {self._where} was busy for more than {self._busy_seconds:g} s. "
+            "Nothing was recorded; try again."
+        ) from error
+
     def _raise(self, error: psycopg.Error) -> NoReturn:
         match error:
             case (
@@ -259,12 +290,8 @@ class PostgresStore(SqlStore):
                 | errors.LockNotAvailable()
                 | errors.QueryCanceled()
                 | errors.TooManyConnections()
-                | PoolTimeout()
             ):
-                raise StoreBusy(
-                    f"the store {self._where} was busy for more than {self._busy_seconds:g} s. "
-                    "Nothing was recorded; try again."
-                ) from error
+                self._busy(error)
             case errors.DiskFull():
                 raise StoreUnavailable(
                     f"the disk of {self._where} is full. Nothing was recorded; free some space and try again."
