@@ -30,7 +30,8 @@ def enforce_budget(
             if counter.exact:
                 count_exactly(timeline, now, counter.count)
             moved = archive_over_budget(timeline, budget, now)
-        timeline.give_back()
+        if timeline.leased:
+            timeline.give_back()
     return moved
 
 
