@@ -428,6 +428,29 @@ def test_the_vendors_command_goes_before_an_edit_of_ours(tmp_path: Path) -> None
     assert [call.split()[1] for call in calls] == ["add-json", "remove"]
 
 
+@pytest.mark.parametrize("before", [None, "", CODEX, CODEX.rstrip("\n")])
+def test_a_file_that_the_vendors_command_laid_out_anew_comes_back_as_it_was(
+    tmp_path: Path, before: str | None
+) -> None:
+    home = tmp_path / "home"
+    config = home / ".codex/config.toml"
+    config.parent.mkdir(parents=True)
+    if before is not None:
+        _write(config, before)
+    environ = _stand_in(
+        tmp_path / "bin",
+        "codex",
+        f"cd {home}/.codex; touch config.toml\n"
+        "[ \"$2\" = add ] && printf \"\\n\\n[mcp_servers.vlk2]\\ncommand = '$5'\\nargs = ['$6']\\n\" >> config.toml\n"
+        '[ "$2" = remove ] && sed -i "/vlk2/d; /.serve.\\]/d" config.toml\nexit 0',
+    )
+    assert applying.install(_plan("codex", home), environ) == []
+    assert toml.parse(config.read_text())["mcp_servers"]["vlk2"]["args"] == ["serve"]
+    assert not applying.to_install(_plan("codex", home), environ).commands
+    assert applying.uninstall(_plan("codex", home), environ) == []
+    assert _tree(home) == ({} if before is None else {".codex/config.toml": before.encode()})
+
+
 def test_where_the_vendors_command_fails_the_file_is_edited_and_that_is_said(tmp_path: Path) -> None:
     home = tmp_path / "home"
     environ = _stand_in(tmp_path / "bin", "codex", "echo 'config is locked' >&2; exit 3")

@@ -100,7 +100,7 @@ def to_install(plan: Plan, environ: Mapping[str, str]) -> Outlook:
         if text == after:
             continue
         if isinstance(step, Vendor) and _program(step.add[0], environ):
-            if text is not None and edit.remove(text, None) != text:
+            if text is not None and _touches(edit, text):
                 commands.append(step.remove)
             commands.append(step.add)
         else:
@@ -209,8 +209,16 @@ def _after_command(edit: Edit) -> Change:
 
 def _keep(plan: Plan, path: str, text: str | None) -> None:
     """Keeps the file as it was before us. One that holds something of ours already is no such state."""
-    if text is not None and not any(e.remove(text, None) != text for e in plan.edits if e.path == path):
+    if text is not None and not any(_touches(edit, text) for edit in plan.edits if edit.path == path):
         files.back_up(path, text)
+
+
+def _touches(edit: Edit, text: str) -> bool:
+    """Whether the text holds something of ours; what cannot be told apart is taken for ours."""
+    try:
+        return edit.remove(text, None) != text
+    except Unreadable:
+        return True
 
 
 def _run(commands: tuple[tuple[str, ...], ...], environ: Mapping[str, str]) -> list[str]:
