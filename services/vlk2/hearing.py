@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vlk2.clients.hooked import Heard
     from vlk2.domain.event import Event
     from vlk2.domain.said import Said
+    from vlk2.patterns import Patterns
     from vlk2.ports import Owner
     from vlk2.userfile import HookSettings
 
@@ -40,6 +41,7 @@ def main() -> None:
     """The command. Ends the process itself: nothing that an interpreter does at its end is needed."""
     hook = Hook(sys.argv[1:], os.environ)
     hook.guard()
+    hook.remember()
     try:
         out = hook.run(sys.stdin.buffer.read(LARGEST + 1))
     except BaseException as error:
@@ -62,9 +64,20 @@ class Hook:
         self._raw = False  # an event was read whose masked line is not made yet
         self._turn = _lock()
         self._data = ""
+        self._patterns: Patterns | None = None
         self._mark = ""
 
     # the deadline ------------------------------------------------------------------------------------
+
+    def remember(self) -> None:
+        """Takes the compiled patterns of earlier runs into use."""
+        from vlk2.patterns import Patterns
+        from vlk2.userfile import data_directory
+
+        self._data = data_directory(self._environ)
+        patterns = Patterns(self._data)
+        if patterns.use():
+            self._patterns = patterns
 
     def guard(self) -> None:
         """Starts the watch. It needs no signal: it ends the process from a thread, also while the store waits."""
@@ -114,6 +127,8 @@ class Hook:
                     data = data[os.write(1, data) :]
             except OSError:
                 pass
+        if self._patterns is not None:
+            self._patterns.save()
         os._exit(0)
 
     def fail(self, error: BaseException) -> None:
