@@ -177,6 +177,7 @@ class SqlTimeline:
         self.owner = Owner(team, agent, project)
         self.erased = False
         """Whether this transaction removed words for good."""
+        self._keys: dict[Key, int | None] = {}  # asked for several times in one transaction
         self._changed = False
         self._looked_upto = _NO_SEQ
 
@@ -436,11 +437,16 @@ class SqlTimeline:
         if found is None or found[0] is None:
             # None again where another writer added it between the two statements.
             found = self._run.one("add_fingerprint", **values) or self._run.one("fingerprint_key", **key)
+        self._keys[fingerprint.key] = found[0]
         return found[0]
 
     def fingerprint_pk(self, key: Key) -> int | None:
-        row = self._run.one("fingerprint_pk", signature=key.signature, symbols=symbols_text(key.symbols))
-        return row[0] if row else None
+        if key not in self._keys:
+            row = self._run.one(
+                "fingerprint_pk", signature=key.signature, symbols=symbols_text(key.symbols)
+            )
+            self._keys[key] = row[0] if row else None
+        return self._keys[key]
 
     def _add_failing(self, failing: frozenset[Failing]) -> int:
         text = failing_text(failing)
@@ -761,6 +767,7 @@ class SqlTimeline:
             self._run.run("drop_facts_sources", fingerprint=fingerprint)
             self._run.run("drop_facts", fingerprint=fingerprint)
         self._run.one("drop_fingerprint", pk=fingerprint)
+        self._keys.clear()
 
     def to_erase(self, *, entry: str, whole: bool, match: str, contents: Collection[int]) -> list[Entry]:
         found: dict[int, Entry] = {}
