@@ -14,8 +14,8 @@ from vlk2.domain.fingerprint.masks import Masked, Template
 from vlk2.domain.fingerprint.page import Page, clean
 from vlk2.domain.fingerprint.rows import LOOSE, TEST, TRAILER, Found, Row, Table
 from vlk2.domain.fingerprint.transience import says, waits
-from vlk2.domain.fingerprint.verdict import Verdict, exit_said, judge
-from vlk2.domain.observation import Diagnosis, Failing, Fingerprint, Outcome
+from vlk2.domain.fingerprint.verdict import Verdict, edited, exit_said, judge
+from vlk2.domain.observation import Act, Diagnosis, Failing, Fingerprint, Outcome
 from vlk2.domain.text import normalise
 
 _SHORT = 2_000  # longer than any complaint of a command that was asked to show something
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
 def _apply(row: Row, table: Table, page: Page) -> list[Found]:
     pattern = _compiled(row.pattern)
     out: list[Found] = []
-    for index, line in page.containing(row.guard):
+    for index, line in page.candidates(row.guard, pattern):
         hit = pattern.match(line)
         if hit is None:
             continue
@@ -70,13 +70,13 @@ def _apply(row: Row, table: Table, page: Page) -> list[Found]:
 def read(text: str, extra: Table | None = None) -> Reading:
     page = Page(text)
     found: list[Found] = []
-    whole = page.text
-    chosen = tables.relevant(whole)
+    gist = page.gist
+    chosen = tables.relevant(page.text, gist)
     if extra is not None:
         chosen.insert(0, extra)
     for table in chosen:
         for row in table.rows:
-            if row.guard in whole:
+            if gist.holds(row.guard):
                 found += _apply(row, table, page)
         for finder in table.finders:
             found += finder(page)
@@ -135,6 +135,8 @@ def _name(one: Found, page: Page, *, explain: bool = False) -> _Named:
         detail = _template(one.language, one.detail, explain)
         body, masked = body + "\n" + detail.text, masked + detail.masked
         symbols += detail.symbols
+    if one.test and one.type.lower().startswith(("assert", "expect")):
+        symbols = (masks.symbol(one.test),)  # the same test with another difference is the same failure
     return _Named(one.type or _slug(made), body, symbols, masked)
 
 
@@ -253,6 +255,8 @@ def _decide(
     verdict = judge(is_error=is_error, exit_code=exit_code, action=action)
     if verdict is Verdict.STOPPED:
         return _Decision(verdict, Outcome.UNKNOWN)
+    if verdict is Verdict.SILENT and edited(text, action):
+        return _Decision(verdict, Outcome.SUCCESS)
     if verdict is Verdict.SUCCEEDED or (verdict is Verdict.LOOKED and (is_error is False or exit_code == 0)):
         return _Decision(verdict, Outcome.SUCCESS)
     if verdict in (Verdict.LOOKED, Verdict.ANSWERED) and len(text) > _SHORT:
@@ -269,7 +273,16 @@ def _decide(
     if not found:
         one = _unknown_tool(reading.page, exit_code, action)
         return _Decision(verdict, Outcome.FAILURE, reading.page, (one,), one, reading.ordinary)
-    return _Decision(verdict, Outcome.FAILURE, reading.page, tuple(found), _choose(found))
+    return _Decision(verdict, Outcome.FAILURE, reading.page, tuple(found), _placed(_choose(found), action))
+
+
+def _placed(one: Found, action: str) -> Found:
+    """An edit that failed, known by the file that it was for where its own words name none."""
+    if one.language != "agent" or one.symbols or not action:
+        return one
+    command = parse_action(action)
+    named = masks.symbol(masks.place(command.place)) if command.act is Act.EDIT else ""
+    return one._replace(symbols=(named,)) if named else one
 
 
 _NOTHING = Diagnosis(Outcome.UNKNOWN)

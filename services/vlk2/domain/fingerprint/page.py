@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
+
+from vlk2.domain.fingerprint.gist import Gist
 
 # Longer texts are read at both ends: what made a run fail stands in the first diagnostics or the last lines.
 LIMIT = 131_072
@@ -33,6 +35,7 @@ def _prefix() -> re.Pattern[str]:
 
 
 _FIRST = frozenset("0123456789[# ")
+_WRAPPED = frozenset("0123456789[#<EOS(")
 
 
 _HARNESS = frozenset(
@@ -96,19 +99,68 @@ class Line(NamedTuple):
     text: str
 
 
+@cache
+def _blind(pattern: str) -> bool:
+    """Whether it makes no difference to a pattern which digits stand in a line: it names none, and compares none."""
+    plain = re.sub(r"\{\d+(?:,\d*)?\}|0-9", "", pattern)
+    return re.search(r"\d|\(\?P=", plain) is None
+
+
 class Page:
     """The lines of one text, in order; `text` is their join. Immutable after construction."""
 
-    __slots__ = ("_starts", "lines", "text")
+    __slots__ = ("_gist", "_starts", "lines", "text")
 
     def __init__(self, text: str) -> None:
         if len(text) > LIMIT:
             half = LIMIT // 2
             text = text[:half] + "\n" + text[-half:]
-        service = " | " in text
-        self.lines: list[str] = [clean(line, service=service) if line else line for line in text.split("\n")]
-        self.text: str = "\n".join(self.lines)
+        self.lines: list[str] = text.split("\n")
+        self.text: str = "\n".join(self.lines) if self._clean(text) else text
+        self._gist: Gist | None = None
         self._starts: list[int] | None = None
+
+    def _clean(self, text: str) -> bool:
+        """Clean the lines; whether any line changed."""
+        lines = self.lines
+        service = " | " in text
+        if service or (len(text) > _LONGEST_LINE and max(map(len, lines)) > _LONGEST_LINE):
+            wrapped = [(index, line) for index, line in enumerate(lines) if line]
+        else:
+            wrapped = [(index, line) for index, line in enumerate(lines) if line[:1] in _WRAPPED]
+            if ">" in text:  # what begins with a space may be a project's number
+                wrapped += [
+                    (index, line)
+                    for index, line in enumerate(lines)
+                    if line[:1] == " " and ">" in line[:8]
+                ]
+        changed = False
+        for index, line in wrapped:
+            cleaned = clean(line, service=service)
+            if cleaned is not line:
+                lines[index] = cleaned
+                changed = True
+        return changed
+
+    @property
+    def gist(self) -> Gist:
+        """What stands in the text, for many questions."""
+        if self._gist is None:
+            self._gist = Gist(self.text)
+        return self._gist
+
+    def candidates(self, literal: str, pattern: re.Pattern[str]) -> Iterable[Line]:
+        """Of the lines that `containing` yields those that `pattern` may match, and maybe others."""
+        kinds = self.gist.kinds_with(literal) if len(self.lines) > 1 and _blind(pattern.pattern) else None
+        if kinds is None:
+            return self.containing(literal)
+        lines = self.lines
+        chosen = [index for kind in kinds if pattern.match(lines[kind[0]]) for index in kind]
+        chosen.sort()
+        if sum(map(len, kinds)) > _MOST:
+            last = sorted(index for kind in kinds for index in kind)[_MOST - 1]
+            chosen = [index for index in chosen if index <= last]
+        return [Line(index, lines[index]) for index in chosen]
 
     def index_at(self, offset: int) -> int:
         """The number of the line that the character at `offset` stands in."""

@@ -65,7 +65,7 @@ _SAYS = (
 
 @cache
 def _words() -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, _SAYS)))
+    return re.compile(r"(?<![a-z])(?:" + "|".join(map(re.escape, _SAYS)) + ")")
 
 
 def says(line: str) -> bool:

@@ -62,3 +62,22 @@ def judge(*, is_error: bool | None, exit_code: int | None, action: str) -> Verdi
     if is_error is False or exit_code == 0:
         return Verdict.SUCCEEDED if command is None or command.own_status else Verdict.HIDDEN
     return Verdict.SILENT
+
+
+@cache
+def _says_edited() -> re.Pattern[str]:
+    return re.compile(
+        r"\A\s*(?:(?:The )?file \S+ (?:has been|was) (?:updated|edited|created|written|overwritten)"
+        r"|File (?:created|written|updated|saved) successfully|(?:Successfully|Succesfully) (?:modified|created|wrote|overwrote|edited|replaced|updated|inserted|deleted)"
+        r"|Success\. Updated the following files|Done!\s*\Z|\[File updated|The edit was applied)",
+        re.IGNORECASE,
+    )
+
+
+def edited(text: str, action: str) -> bool:
+    """Whether a file tool says in its own fixed words that its edit was made, where nobody else said."""
+    return (
+        bool(action)
+        and _says_edited().search(text[:300]) is not None
+        and parse_action(action).act is Act.EDIT
+    )

@@ -13,12 +13,13 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
+from vlk2.domain.fingerprint.gist import Gist, Sign, sign
 from vlk2.domain.fingerprint.rows import Table
 
 TRIGGERS: dict[str, tuple[str, ...]] = {
     "rust": ("error", "panicked at", "warning: "),
     "typescript": ("error TS",),
-    "python": ("Sorry: ", "Fatal Python", "No module named", "can't open file", "Traceback (most", "Error", "\nE  ", "FAILED ", "ERROR ", "python", "FAIL: ", "ERROR: "),
+    "python": ("module specification", "Sorry: ", "Fatal Python", "No module named", "can't open file", "Traceback (most", "Error", "\nE  ", "FAILED ", "ERROR ", "python", "FAIL: ", "ERROR: "),
     "pychecks": (".toml:", ": error: ", " - error: ", " - warning: ", ".py:", ".pyi:", "\n --> ", "\n  --> ", "\n   --> ", ".ipynb:"),
     "packages": ("ERROR: ", "npm ERR!", "npm error", "error: ", "× ", "ERR_PNPM", "E: ", "YN0", "Could not find gem", "error Command", "error Could", "error An ", "error Your", "error Found", "error The ", "error Rec"),
     "javascript": ("Uncaught", "Error", "Exception", "● ", "  error  ", "  warning  ", "ERROR", "FAIL ", "not ok ", "resolve import", "Module not", "[vite", "(Use `node"),
@@ -28,14 +29,14 @@ TRIGGERS: dict[str, tuple[str, ...]] = {
     "dotnet": ("error CS", "error FS", "error BC", "error CA", "error IDE", "error SA", "error xUnit", "error NUnit", "error RZ", "error MSB", "error NETSDK", "error NU", "error MC", "error APT", "error XA", "warning CS", "warning FS", "warning CA", "warning MSB", "warning NU", "warning NETSDK", "warning SA", "nhandled ", "  Failed ", "Compilation failed", "FullyQualified"),
     "ruby": (".rb:", "-e:", "Failure/Error", "An error occurred", "rake aborted", "rspec ./", "Failure:"),
     "php": ("Test::", "rror: ", "Warning: ", "Notice: ", "Deprecated: ", ".php", "Uncaught "),
-    "beam": ("== Compilation", "** (", "error: ", ") test ", "exception error", "init terminating"),
+    "beam": (".ex:", ".exs:", "== Compilation", "** (", "error: ", ") test ", "exception error", "init terminating"),
     "functional": (": error:", "Error: ", "Fatal error: exception", "Syntax error "),
     "sql": ("connection to server", "ERROR", "FATAL:", "PANIC:", "Error: ", "rror near", "psql: "),
     "sanitizer": ("Invalid free", "Use of uninit", "Process terminating", "Sanitizer: ", "libFuzzer: ", "runtime error: ", "FATAL:", "# Fatal", "# Check", "# Debug", "# Runtime", "heap out of", ":ERROR:", "ssertion failed", "BUG", "Kernel panic", "general protection", "signal ", "leak of ", "Crash reason", "F0", "F1", "Invalid read", "Invalid write", "Conditional jump", "uninit"),
     "shell": ("sed: -e", "env: ", "Text file busy", "not found", "not recognized", "syntax error", "unexpected EOF", "zsh:", "(eval):", "invalid option", "unrecognized option", "unknown option", "illegal option", "No such file", "ermission denied", "s a directory", "ot a directory", "File exists", "not empty", "not permitted", "Read-only", "No space", "Too many", "too long", "resource busy", "file busy", "quota exceeded", "allocate memory", "nvalid argument", "Broken pipe", "Input/output", "Exec format", "temporarily unavail", "Killed", "timed out after", "sudo: ", "here-doc", "cd: "),
     "git": ("malformed patch", "does not apply", "corrupt patch", "failed to push", "fatal: ", "error: ", "CONFLICT (", "rejected]", "FAILED at", "Permission denied (", "hook declined", "gh: ", "GraphQL: "),
     "containers": ("INSTALLATION FAILED", "UPGRADE FAILED", " DL3", " DL4", " SC1", " SC2", "Docker", "from daemon", "failed to solve", "dockerfile", "non-zero code", "no such service", "from server", "The connection to the server", "BackOff", "ErrImage", "OOMKilled", "Error: ", "FAILED!", "An error occurred ("),
-    "agents": ("not found", "did not appear", "could not find", "occurrences", "SEARCH", "Failed to find", "matches of", "exactly the same", "has not been read", "modified since", "does not exist", "exceeds maximum", "InputValid", "nvalid arguments", "Missing required", "No such tool", "doesn't want", "ermission to use", "Sibling", "timed out", "tool_use_error"),
+    "agents": ("No replacement was", "is required for command", "introduced new syntax", "NOT been applied", "EXACTLY ONE", "not found", "did not appear", "could not find", "occurrences", "SEARCH", "Failed to find", "matches of", "exactly the same", "has not been read", "modified since", "does not exist", "exceeds maximum", "InputValid", "nvalid arguments", "Missing required", "No such tool", "doesn't want", "ermission to use", "Sibling", "timed out", "tool_use_error"),
     "exceptions": ("Error", "Exception"),
     "http": ("Payload Too", "Gateway Time", "HTTP", "tatus", " Error: ", "curl: (", "Bad Request", "Unauthorized", "Forbidden", "Not Found", "Not Allowed", "Timeout", "Time-out", "409 Conflict", "Unprocessable", "Too Many Requests", "Internal Server Error", "Bad Gateway", "Unavailable", "verloaded", "ate limit", "resolve host", "resolution", "ENOTFOUND", "EAI_AGAIN", "such host", "not known", "onnection refused", "onnection reset", "onnection timed", "ECONN", "hang up", "ETIMEDOUT", "i/o timeout", "unreachable", "certificate", "x509", "E: ", "e: file", "e: /", "F0", "F1", "ddress already", "EADDRINUSE"),
     "generic": ("rror", "ERROR", "FATAL", "ailed", "nable to ", "annot ", "sage: ", "arning: ", "xit ", "xited ", "task failed"),
@@ -149,8 +150,19 @@ def ordinary(text: str, *, unless: Callable[[str], bool]) -> bool:
     return not unless(text)
 
 
-def relevant(text: str) -> list[Table]:
-    """The tables that have anything to say about a text, in the order of the registry."""
+@cache
+def _signs() -> tuple[tuple[bytes, tuple[tuple[str, Sign], ...]], ...]:
+    """Every trigger with its table, by the word that a text with it cannot be without."""
+    by_word: dict[bytes, list[tuple[str, Sign]]] = {}
+    for name, triggers in TRIGGERS.items():
+        for trigger in triggers:
+            made = sign(trigger)
+            by_word.setdefault(made.word, []).append((name, made))
+    return tuple((word, tuple(signs)) for word, signs in by_word.items())
+
+
+def relevant(text: str, gist: Gist | None = None) -> list[Table]:
+    """The tables that have anything to say about a text, in the order of the registry. `gist` is the text's."""
     if len(text) < 2_000 and "\n" not in text and text.isascii():
         hits = _hits(text)
         if not hits and _located().search(text) is None:
@@ -159,10 +171,12 @@ def relevant(text: str) -> list[Table]:
         names = {name for hit in hits for trigger, name in met[hit] if trigger in text}
         names.add("lint")
         return [load(name) for name in TRIGGERS if name in names]
-    chosen: list[Table] = []
-    for name, triggers in TRIGGERS.items():
-        for trigger in triggers:
-            if trigger in text:
-                chosen.append(load(name))
-                break
-    return chosen
+    gist = gist or Gist(text)
+    words = gist.words
+    chosen: set[str] = set()
+    for word, signs in _signs():
+        if word in words:
+            for name, trigger in signs:
+                if name not in chosen and gist.has(trigger):
+                    chosen.add(name)
+    return [load(name) for name in TRIGGERS if name in chosen]

@@ -29,6 +29,25 @@ def _compiler(page: Page) -> list[Found]:
     return found
 
 
+def _dialyzer(page: Page) -> list[Found]:
+    """Dialyxir's findings: `lib/file.ex:57:13:pattern_match`, and the sentence below it."""
+    found: list[Found] = []
+    for index, line in page.containing(".ex"):
+        place, _, kind = line.strip().rpartition(":")
+        file, mark, position = place.partition(":")
+        if not (mark and file.endswith((".ex", ".exs")) and kind.isidentifier() and kind.islower()):
+            continue
+        if not position.replace(":", "").isdigit():
+            continue
+        message = page.lines[index + 1].strip() if index + 1 < len(page.lines) else ""
+        found.append(
+            Found(
+                "dialyzer", UNCODED, "elixir", kind, message, index, file=file, headline=f"{kind}: {message}"
+            )
+        )
+    return found
+
+
 def _exunit(page: Page) -> list[Found]:
     """ExUnit's numbered failures: `1) test name (Module)`, the place, then what failed."""
     found: list[Found] = []
@@ -53,5 +72,5 @@ TABLE = Table(
         Row("erlang", "exception error: ", r"\*\* exception (?P<type>error|exit|throw): (?P<message>.*)", CRASH, language="erlang"),
         Row("erlang-crash", "{\"init terminating", r"\{\"init terminating in do_boot\",(?P<message>.*)", TOOL, language="erlang", type="init-terminating"),
     ),
-    finders=(_compiler, _exunit),
+    finders=(_compiler, _dialyzer, _exunit),
 )  # fmt: skip

@@ -263,6 +263,25 @@ def _summary(page: Page) -> list[Found]:
     return found
 
 
+def _launched(page: Page) -> list[Found]:
+    """`python -m NAME` of a missing module, as the exception that an import of it would raise."""
+    found: list[Found] = []
+    for guard, head in (
+        (": No module named ", ": No module named "),
+        ("module specification", "(ModuleNotFoundError: No module named "),
+    ):
+        for index, line in page.containing(guard):
+            start, mark, rest = line.partition(head)
+            program = start.split(":", 1)[0].rsplit("/", 1)[-1].removesuffix(".exe")
+            if mark and program.startswith("python") and " " not in program:
+                name = rest.strip().strip("'\").")
+                message = f"No module named '{name}'"
+                found.append(
+                    Found("python-no-module", CRASH, "python", "ModuleNotFoundError", message, index)
+                )
+    return found
+
+
 TABLE = Table(
     "python",
     (
@@ -272,14 +291,6 @@ TABLE = Table(
             r"Fatal Python error: (?P<message>.*)",
             CRASH,
             type="Fatal Python error",
-        ),
-        Row(
-            "python-no-module",
-            ": No module named ",
-            r"\S*python[\d.]*(?:\.exe)?: No module named (?P<symbol>\S+)$",
-            TOOL,
-            type="ModuleNotFoundError",
-            fixed=True,
         ),
         Row(
             "python-no-script",
@@ -321,5 +332,5 @@ TABLE = Table(
             fixed=True,
         ),
     ),
-    finders=(_tracebacks, _syntax, _blocks, _summary),
+    finders=(_launched, _tracebacks, _syntax, _blocks, _summary),
 )
