@@ -86,6 +86,16 @@ def test_a_token_in_the_lines_around_a_change_is_not_shown(tmp_path: Path) -> No
     assert token in (tmp_path / ".cursor/mcp.json").read_text()
 
 
+def test_a_stores_password_is_not_shown_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    store = "postgresql://vlk2:s3cr3t-Pa55w0rd@db.example.test/vlk2"
+    done = _vlk2(tmp_path, "install", "cursor", "--dry-run", VLK2_STORE=store)
+    assert "db.example.test" in done.stdout
+    assert "s3cr3t" not in done.stdout
+    _vlk2(tmp_path, "install", "cursor", "--yes", VLK2_STORE=store)
+    assert _settings(tmp_path)["store"] == store
+    assert (tmp_path / ".config/vlk2/config.json").stat().st_mode & 0o077 == 0
+
+
 @pytest.mark.parametrize(("text", "code"), [("", 1), ("n\n", 1), ("y\n", 0)])
 def test_it_asks_before_it_writes(tmp_path: Path, text: str, code: int) -> None:
     done = _vlk2(tmp_path, "install", "gemini", text=text)

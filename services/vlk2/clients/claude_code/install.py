@@ -43,10 +43,11 @@ def plan(place: Place) -> Plan:
 
 
 def policies(place: Place) -> list[str]:
-    managed = _MANAGED.get(sys.platform, "/etc/claude-code/managed-settings.json")
+    managed = Path(_MANAGED.get(sys.platform, "/etc/claude-code/managed-settings.json"))
     found: list[str] = []
     for path in (
-        managed,
+        str(managed),
+        *(str(path) for path in sorted(managed.parent.glob("managed-settings.d/*.json"))),
         str(Path(_folder(place), "settings.json")),
         str(Path(place.root, ".claude", "settings.json")),
         str(Path(place.root, ".claude", "settings.local.json")),

@@ -98,7 +98,8 @@ def drop_folder(path: str) -> None:
 
 
 def difference(path: str, before: str | None, after: str | None) -> str:
-    """A unified diff; "" where nothing changes. Lines that stay are masked: they may hold a token."""
+    """A unified diff; "" where nothing changes. It is masked: the lines around a change may hold a token, and the
+    address of a store its password."""
     from vlk2.redaction import mask
 
     lines = difflib.unified_diff(
@@ -108,7 +109,7 @@ def difference(path: str, before: str | None, after: str | None) -> str:
         path if after is not None else "(removed)",
         lineterm="",
     )
-    return "\n".join(mask(line) if line.startswith(" ") else line for line in lines)
+    return "\n".join(mask(line) for line in lines)
 
 
 def _new_mode() -> int:
