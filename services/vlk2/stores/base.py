@@ -78,10 +78,11 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """One connection in one transaction, executing named statements of its dialect."""
+    """One connection (or cursor) in one transaction, executing named statements of its dialect. An answer is read
+    before the next statement is sent."""
 
     def execute(self, sql: LiteralString, params: Mapping[str, Any], /) -> Cursor: ...
-    def cursor(self) -> Any: ...
+    def executemany(self, sql: LiteralString, rows: Any, /) -> object: ...
 
 
 class Statements:
@@ -104,7 +105,7 @@ class Statements:
 
     def many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Executes once for each row of parameters."""
-        self._connection.cursor().executemany(self._named[name], rows)
+        self._connection.executemany(self._named[name], rows)
 
     def speaking(self, named: Mapping[str, LiteralString]) -> Statements:
         """Other statements on the same connection."""

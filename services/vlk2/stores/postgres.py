@@ -192,7 +192,8 @@ class PostgresStore(SqlStore):
             try:
                 connection.execute(self._begin(write, team), prepare=False)
                 try:
-                    yield Statements(connection, self._named)
+                    # One cursor for the transaction: making one costs a third of a short statement.
+                    yield Statements(connection.cursor(), self._named)
                     connection.execute("COMMIT", prepare=False)
                 except BaseException:
                     with contextlib.suppress(psycopg.Error):
