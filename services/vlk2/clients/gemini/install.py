@@ -11,7 +11,7 @@ from vlk2.clients.editing.shape import value_at
 from vlk2.clients.plan import NAME, SECONDS, Edit, Place, Plan
 
 CLIENT = "gemini"
-EVENTS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "PreCompress", "SessionEnd")
+EVENTS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd")
 
 
 def plan(place: Place) -> Plan:
