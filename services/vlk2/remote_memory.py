@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vlk2.bootstrap import Memory
@@ -17,6 +17,7 @@ from vlk2.userfile import default_store, share_of
 
 if TYPE_CHECKING:
     from vlk2.app.consolidate import Done
+    from vlk2.app.fix_trail import Files
     from vlk2.app.forget import Forgotten
     from vlk2.app.pin import Pinned
     from vlk2.app.recall import Recalled
@@ -77,8 +78,9 @@ class RemoteMemory(Memory):
         *,
         source: str = "tool",
         outcome: Outcome | None = None,
-        stamps: str = "{}",
+        stamps: str | Callable[[], str] = "{}",
         root: str = "",
+        files: Files | None = None,
     ) -> Recorded:
         from vlk2.app.record import prepare
 
@@ -98,7 +100,7 @@ class RemoteMemory(Memory):
                 "tool_payload": json.dumps(payload) if event.command or event.exit_code is not None else "",
                 "outcome": outcome.value if outcome else "auto",
             },
-            stamps=stamps,
+            stamps=stamps if isinstance(stamps, str) else stamps(),
             root=root,
         )
         return _recorded(told, ready.diagnosis.outcome)

@@ -74,4 +74,4 @@ WHERE id = :id AND team = (SELECT pk FROM teams WHERE name = :team)
 
 -- name: unlearned
 SELECT f.signature, f.symbols, f.language, f.type, f.specific, f.transient FROM fingerprints f
-WHERE f.pk IN (SELECT fingerprint FROM fact_pending WHERE team = (SELECT pk FROM teams WHERE name = :team) ORDER BY pk LIMIT :most)
+WHERE f.pk IN (SELECT p.fingerprint FROM fact_pending p WHERE p.team = (SELECT pk FROM teams WHERE name = :team) LIMIT :most)
