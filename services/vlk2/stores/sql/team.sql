@@ -74,4 +74,5 @@ WHERE id = :id AND team = (SELECT pk FROM teams WHERE name = :team)
 
 -- name: unlearned
 SELECT f.signature, f.symbols, f.language, f.type, f.specific, f.transient FROM fingerprints f
-WHERE f.pk IN (SELECT p.fingerprint FROM fact_pending p WHERE p.team = (SELECT pk FROM teams WHERE name = :team) LIMIT :most)
+WHERE f.pk IN (SELECT p.fingerprint FROM teams JOIN timelines t ON t.team = teams.pk JOIN fact_pending p ON p.timeline = t.pk
+               WHERE teams.name = :team LIMIT :most)
