@@ -1228,17 +1228,6 @@ class SqlStore:
         """For one reading statement, where the database can do without a transaction around it."""
         return self._transaction(write=False)
 
-    @contextlib.contextmanager
-    def glance(self) -> Generator[Directory]:
-        from vlk2.stores.directory import SqlDirectory
-
-        with self._statement() as run:
-            yield SqlDirectory(run)
-
-    def _statement(self) -> AbstractContextManager[Statements]:
-        """For one reading statement, where the database can do without a transaction around it."""
-        return self._transaction(write=False)
-
     def _is_known(self, owner: Owner) -> bool:
         """Looks for the owner's timeline without the write lock: a store that takes no writes can be read."""
         with self._transaction(write=False, team=owner.team) as run:

@@ -207,7 +207,7 @@ class PostgresStore(SqlStore):
         with self._translated():
             connection = self._take()
             try:
-                yield Statements(connection, self._named)
+                yield Statements(connection.cursor(), self._named)
             finally:
                 self._give_back(connection)
 
