@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 
 from vlk2.app.entries import excerpt_of
+from vlk2.domain.anchors import closed_text
 from vlk2.domain.beliefs import Pattern, pattern_text
 from vlk2.domain.budget import cost
-from vlk2.domain.context import Excerpt, entry_text
+from vlk2.domain.context import entry_text
 from vlk2.domain.entry import Entry
 from vlk2.domain.observation import Fingerprint
 from vlk2.domain.quoting import code
-from vlk2.domain.recalling import index_text, query_tokens
+from vlk2.domain.recalling import index_text, query_tokens, query_words
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput, StoreUnavailable
 from vlk2.frozen import dataclass
@@ -22,6 +24,7 @@ TOKEN_LIMIT = 4_000
 _PENDING_AT_ONCE = 500
 _SCANNED = 2_000
 _PATTERNS_SCANNED = 500
+_CONSTRAINTS_SCANNED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ def recall(
     counter: TokenCounter,
     reconsolidate: Callable[[Store, Owner, Sequence[Fingerprint], int], Sequence[Pattern]],
 ) -> Recalled:
-    """At most `limit` (1 to 50) PAST entries and facts that match, within 4,000 tokens.
+    """At most `limit` (1 to 50) facts and PAST entries, constraints among them, that match, within 4,000 tokens:
+    ranked by match and importance, each with why it was found.
 
     `reconsolidate` rewrites facts that newer observations contradict before they are shown. Where the store
     has no full-text search the newest 2,000 archived entries are scanned, and the answer says so.
@@ -56,11 +60,38 @@ def recall(
     _index_pending(store, owner, now)
     with store.read(owner, now) as timeline:
         fulltext = timeline.fulltext
-        entries = _search(timeline, tokens, limit) if fulltext else _scan(timeline, tokens, limit)
-        shown = [(entry, excerpt_of(timeline, entry)) for entry in entries]
+        hits = _entries(timeline, tokens, limit) + _constraints(timeline, tokens)
         failures = _failures(timeline, tokens, limit)
+    hits.sort(key=lambda hit: (-hit.rank, -hit.seq))
     patterns = list(reconsolidate(store, owner, failures, now))
-    return _rendered(query, patterns, shown, limit, fulltext, counter.count)
+    if hits:  # facts stand first and leave half of the room
+        patterns = patterns[: max(1, limit // 2)]
+    pieces = [(p.id, pattern_text(p)) for p in patterns] + [
+        (h.id, f"{h.text(counter.count)}\n{h.why}") for h in hits
+    ]
+    recalled = _rendered(query, pieces, limit, fulltext, counter.count)
+    _note_use(store, owner, [h.id for h in hits if h.id in recalled.ids], now)
+    return recalled
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """Something of PAST that matches: `rank` is the sum of three shares of 1 each: how many of the query's words
+    its headline, place and command hold, how well its text matches beside the best, and its importance."""
+
+    id: str
+    seq: int
+    rank: float
+    why: str
+    text: Callable[[Callable[[str], int]], str]
+
+
+def _note_use(store: Store, owner: Owner, ids: Sequence[str], now: int) -> None:
+    """A recall is a use, for importance; a store that cannot be written still answers."""
+    if not ids:
+        return
+    with contextlib.suppress(StoreUnavailable), store.write(owner, now) as timeline:
+        timeline.note_use(ids, now, shown=False)
 
 
 def _index_pending(store: Store, owner: Owner, now: int) -> None:
@@ -77,25 +108,79 @@ def _index_pending(store: Store, owner: Owner, now: int) -> None:
         return
 
 
-def _search(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Entry]:
-    found = timeline.search(tokens, max(limit * 4, 20))
+def _entries(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[_Hit]:
+    found = _search(timeline, tokens, limit) if timeline.fulltext else _scan(timeline, tokens)
+    best = max((score for _, score in found), default=0.0) or 1.0
+    hits: list[_Hit] = []
+    for entry, score in found:
+        part = excerpt_of(timeline, entry)
+        value = timeline.importance_of(entry)
+        importance = value.total if value else 1.0
+        covered = _words(tokens, f"{entry.headline} {entry.file} {entry.command}")
+        words = _words(tokens, f"{part.head} {part.tail} {entry.headline} {entry.file} {entry.command}")
+        hits.append(
+            _Hit(
+                entry.id,
+                entry.seq,
+                len(covered) / len(tokens) + score / best + importance,
+                _why(words, importance),
+                lambda count, entry=entry, part=part: entry_text(entry, part, count),
+            )
+        )
+    hits.sort(key=lambda hit: (-hit.rank, -hit.seq))
+    return hits[:limit]
+
+
+def _search(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[tuple[Entry, float]]:
+    return [(found.entry, found.score) for found in timeline.search(tokens, max(limit * 4, 20))]
+
+
+def _scan(timeline: Timeline, tokens: Sequence[str]) -> list[tuple[Entry, float]]:
     wanted = frozenset(tokens)
-    found.sort(key=lambda f: (-_covered(wanted, f.entry), -f.score, -f.entry.seq))
-    return [f.entry for f in found[:limit]]
+    scored = [
+        (entry, float(len(wanted.intersection(index_text(body).split(" ")))))
+        for entry, body in timeline.scan(_SCANNED)
+    ]
+    return [hit for hit in scored if hit[1]]
 
 
-def _covered(wanted: frozenset[str], entry: Entry) -> int:
-    return len(wanted.intersection(query_tokens(f"{entry.headline} {entry.file} {entry.command}")))
+def _constraints(timeline: Timeline, tokens: Sequence[str]) -> list[_Hit]:
+    """Constraints that no longer stand, of the newest 500."""
+    hits: list[_Hit] = []
+    for entry in timeline.closed_constraints(_CONSTRAINTS_SCANNED):
+        named = entry.fingerprint
+        known = f"{named.language} {named.type} {' '.join(named.symbols)}" if named else ""
+        words = _words(tokens, f"{entry.headline} {entry.lesson or ''} {entry.command} {entry.file} {known}")
+        if not words:
+            continue
+        value = timeline.importance_of(entry)
+        importance = value.total if value else 1.0
+        share = len(words) / len(tokens)
+        moves = timeline.moves(entry)
+        constraint = timeline.constraint(entry)
+        ended = constraint.ended if constraint else None
+        hits.append(
+            _Hit(
+                entry.id,
+                entry.seq,
+                2 * share + importance,
+                _why(words, importance),
+                lambda _, entry=entry, last=moves[-1], ended=ended: closed_text(
+                    entry, last.reason, last.at, last.detail, ended
+                ),
+            )
+        )
+    return hits
 
 
-def _scan(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Entry]:
-    wanted = frozenset(tokens)
-    scored: list[tuple[int, int, Entry]] = []
-    for entry, body in timeline.scan(_SCANNED):
-        score = len(wanted.intersection(index_text(body).split(" ")))
-        if score:
-            scored.append((-score, -entry.seq, entry))
-    return [entry for _, _, entry in sorted(scored, key=lambda row: row[:2])[:limit]]
+def _words(tokens: Sequence[str], text: str) -> list[str]:
+    held = frozenset(query_words(text))
+    return [token for token in tokens if token in held]
+
+
+def _why(words: Sequence[str], importance: float) -> str:
+    by = ", ".join(code(word, 40) for word in words[:6]) or "words of the part that is left out"
+    return f"Found by {by}; importance {importance:.2f}."
 
 
 def _failures(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Fingerprint]:
@@ -110,15 +195,8 @@ def _failures(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Fin
 
 
 def _rendered(
-    query: str,
-    patterns: Sequence[Pattern],
-    shown: Sequence[tuple[Entry, Excerpt]],
-    limit: int,
-    fulltext: bool,
-    count: Callable[[str], int],
+    query: str, pieces: Sequence[tuple[str, str]], limit: int, fulltext: bool, count: Callable[[str], int]
 ) -> Recalled:
-    pieces = [(p.id, pattern_text(p)) for p in patterns]
-    pieces += [(entry.id, entry_text(entry, part, count)) for entry, part in shown]
     ids: list[str] = []
     texts: list[str] = []
     room = TOKEN_LIMIT

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from vlk2.domain.entry import Attempt, Constraint, Kind
+from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
 from vlk2.domain.moments import span, stamp
 from vlk2.domain.observation import Fingerprint
 from vlk2.domain.quoting import ANCHOR, code, one_line, quoted
+from vlk2.domain.states import Reason
 
 _SHOWN_ATTEMPTS = 4
 _SHOWN_SYMBOLS = 4
@@ -108,6 +109,27 @@ def _tried(attempts: tuple[Attempt, ...]) -> list[str]:
         where = f" in {code(file, 120)}" if file else ""
         lines.append(f"  - {what}{where}" + (f", {len(times)} times" if len(times) > 1 else ""))
     return lines
+
+
+def closed_text(entry: Entry, reason: Reason, at: int, detail: str, ended: str | None) -> str:
+    """A constraint that no longer stands, as recall shows it: what it was of, and how it ended."""
+    what = (
+        quoted(entry.lesson, 300)
+        if entry.kind is Kind.LESSON and entry.lesson
+        else quoted(entry.headline, 200)
+    )
+    name = (
+        failure_name(entry.fingerprint)
+        if entry.fingerprint and entry.kind is not Kind.LESSON
+        else "a dead end"
+    )
+    by = f" by {code(entry.command, 120)}" if entry.command else ""
+    why = f" ({one_line(detail, 160)})" if detail else ""
+    lines = [
+        f"{entry.id} · a constraint that no longer stands · {name}{by}: {what}",
+        f"It left at {stamp(at)}: {reason.value}{why}.",
+    ]
+    return "\n".join(lines + ([once_ended(ended).replace("It once ended", "It ended")] if ended else []))
 
 
 def once_ended(ending: str) -> str:

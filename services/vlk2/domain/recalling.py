@@ -56,6 +56,11 @@ def index_text(text: str) -> str:
     return " ".join(dict.fromkeys(_tokens(text)))
 
 
+def query_words(text: str) -> list[str]:
+    """Every token of a text that a query may be compared with."""
+    return _tokens(text)
+
+
 def query_tokens(query: str) -> tuple[str, ...]:
     """The different tokens of a query, at most 24; the whole of a compound stands before its parts."""
     found: dict[str, None] = {}
