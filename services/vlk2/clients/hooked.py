@@ -32,7 +32,7 @@ _STOPPED = (
     "cancelled: parallel tool call",
     "user rejected",
     "user denied execution",
-    "the user denied",
+    "the user denied this operation",
     "operation cancelled",
     "tool call was cancelled",
     "interrupted by user",
