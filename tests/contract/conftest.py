@@ -48,10 +48,11 @@ class Words:
 def fresh(kind: str, request: pytest.FixtureRequest, tmp_path: Path, *, empty: bool) -> Iterator[Backend]:
     if kind == "sqlite":
         found = Backend(kind, f"sqlite://{tmp_path / 'store' / 'memory.db'}")
+        yield found
     else:
-        server = request.getfixturevalue("postgres_server")
-        found = Backend(kind, request.getfixturevalue("new_database")(server, empty=empty))
-    yield found
+        databases = request.getfixturevalue("databases")
+        found = Backend(kind, databases.empty() if empty else databases.clean())
+        yield found
     for store in found.opened:
         store.close()
 
@@ -68,33 +69,69 @@ def nothing_yet(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Back
     yield from fresh(request.param, request, tmp_path, empty=True)
 
 
-@pytest.fixture(scope="session")
-def new_database() -> Iterator[Callable[..., str]]:
-    """Makes a database on a server and answers its address: empty, or a copy of one with the schema. All are
-    dropped at the end."""
-    made: list[tuple[str, str]] = []
-    whole: list[str] = []
+class Databases:
+    """Databases on one server. Those with a schema are wiped and used again: to make one takes the server longer
+    than a test."""
 
-    def make(server: str, *, empty: bool = False) -> str:
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._names: list[str] = []
+        self._free: list[str] = []
+        self._lent: list[str] = []
+
+    def empty(self) -> str:
+        """The address of a database without anything in it."""
         import psycopg
 
-        if not empty and not whole:
-            address = make(server, empty=True)
-            open_store(address).close()
-            whole.append(address.rpartition("/")[2])
         name = f"vlk2_contract_{os.getpid()}_{next(_numbers)}"
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}" + ("" if empty else f" TEMPLATE {whole[0]}"))
-        made.append((server, name))
-        return server.rpartition("/")[0] + f"/{name}"
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+        self._names.append(name)
+        return self._server.rpartition("/")[0] + f"/{name}"
 
-    yield make
-    if made:
+    def clean(self) -> str:
+        """The address of a database with a schema and no memory."""
+        address = self._free.pop() if self._free else self.empty()
+        open_store(address).close()
+        self._lent.append(address)
+        return address
+
+    def take_back(self) -> None:
+        """Wipes what was lent."""
         import psycopg
 
-        with psycopg.connect(made[0][0], autocommit=True) as connection:
-            for _, name in made:
-                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        for address in self._lent:
+            with psycopg.connect(address) as connection:
+                tables = [
+                    table
+                    for (table,) in connection.execute(
+                        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'store_meta'"
+                    )
+                ]
+                connection.execute(f"TRUNCATE {', '.join(tables)} RESTART IDENTITY CASCADE")  # type: ignore[arg-type]
+                connection.execute("UPDATE store_meta SET value = '1' WHERE name LIKE 'min_%'")
+        self._free += self._lent
+        self._lent = []
+
+    def drop(self) -> None:
+        import psycopg
+
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            for name in self._names:
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def _databases(postgres_server: str) -> Iterator[Databases]:
+    made = Databases(postgres_server)
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def databases(_databases: Databases) -> Iterator[Databases]:
+    yield _databases
+    _databases.take_back()
 
 
 @pytest.fixture

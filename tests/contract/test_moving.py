@@ -109,8 +109,7 @@ def target(request, tmp_path: Path, backend):
     if backend.kind == "postgres":
         other = Backend("sqlite", f"sqlite://{tmp_path / 'other' / 'memory.db'}")
     else:
-        server = request.getfixturevalue("postgres_server")
-        other = Backend("postgres", request.getfixturevalue("new_database")(server, empty=True))
+        other = Backend("postgres", request.getfixturevalue("databases").clean())
     yield other
     for store in other.opened:
         store.close()

@@ -24,10 +24,9 @@ SHARED = {"store_meta", "fingerprints", "failing_sets", "leases", "recall_pendin
 
 
 @pytest.fixture
-def backend(request):
+def backend(databases):
     """These claims are about PostgreSQL alone."""
-    server = request.getfixturevalue("postgres_server")
-    found = Backend("postgres", request.getfixturevalue("new_database")(server))
+    found = Backend("postgres", databases.clean())
     yield found
     for store in found.opened:
         store.close()
@@ -156,10 +155,10 @@ def test_a_role_without_any_right_is_told_what_to_do(backend, login):
     assert "word-of-it" not in refused.value.message
 
 
-def test_an_owner_that_may_make_no_roles_still_has_a_store(backend, login, new_database, postgres_server):
+def test_an_owner_that_may_make_no_roles_still_has_a_store(backend, login, databases, postgres_server):
     address = login("plain")
     role = urlsplit(address).username
-    empty = new_database(postgres_server, empty=True)
+    empty = databases.empty()
     name = urlsplit(empty).path[1:]
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute(f"ALTER DATABASE {name} OWNER TO {role}")
@@ -276,10 +275,8 @@ def test_an_address_that_is_none_is_a_matter_of_settings():
 @pytest.mark.parametrize(
     "table", ["teams (x INT)", "store_meta (a INT)", "store_meta (name TEXT, value TEXT)"]
 )
-def test_a_database_of_another_program_is_refused_and_left_as_it_is(
-    backend, new_database, postgres_server, table
-):
-    other = Backend("postgres", new_database(postgres_server, empty=True))
+def test_a_database_of_another_program_is_refused_and_left_as_it_is(databases, table):
+    other = Backend("postgres", databases.empty())
     other.execute(f"CREATE TABLE {table}")
     with pytest.raises(StoreIncompatible) as refused:
         other.open()
