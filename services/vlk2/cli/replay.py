@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,9 @@ from vlk2.ports import Owner
 from vlk2.redaction import mask
 from vlk2.settings import load
 from vlk2.tokens import ByteCounter
+
+
+_IN_MEMORY = 8 << 20
 
 
 @click.command(
@@ -138,19 +142,22 @@ def _one(path: Path, kind: str, into: Memory | None, bar: Progress | None) -> di
 
 
 def _replayed(reading: Reading) -> list[Replayed]:
-    store = open_store("sqlite://:memory:")
-    try:
-        return rules.replay(
-            store,
-            Owner("replay", "replay", str(reading.path)),
-            reading,
-            threshold=load().loop_threshold,
-            mint=mint,
-            mask=mask,
-            counter=ByteCounter(),
-        )
-    finally:
-        store.close()
+    with tempfile.TemporaryDirectory() as folder:
+        # A large session's texts are better kept on disk than in memory; both are gone afterwards.
+        small = reading.size <= _IN_MEMORY
+        store = open_store("sqlite://:memory:" if small else f"sqlite:///{folder}/replay.db")
+        try:
+            return rules.replay(
+                store,
+                Owner("replay", "replay", str(reading.path)),
+                reading,
+                threshold=load().loop_threshold,
+                mint=mint,
+                mask=mask,
+                counter=ByteCounter(),
+            )
+        finally:
+            store.close()
 
 
 def _imported(path: Path, kind: str, into: Memory) -> dict[str, Any]:
