@@ -77,7 +77,7 @@ def recall(
 @dataclass(frozen=True, slots=True)
 class _Hit:
     """Something of PAST that matches: `rank` is the sum of three shares of 1 each: how many of the query's words
-    its headline, place and command hold, how well its text matches beside the best, and its importance."""
+    its headline, place and command hold, how many what is shown of it holds, and its importance."""
 
     id: str
     seq: int
@@ -109,10 +109,9 @@ def _index_pending(store: Store, owner: Owner, now: int) -> None:
 
 
 def _entries(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[_Hit]:
-    found = _search(timeline, tokens, limit) if timeline.fulltext else _scan(timeline, tokens)
-    best = max((score for _, score in found), default=0.0) or 1.0
+    found = _search(timeline, tokens, limit) if timeline.fulltext else _scan(timeline, tokens, limit)
     hits: list[_Hit] = []
-    for entry, score in found:
+    for entry in found:
         part = excerpt_of(timeline, entry)
         value = timeline.importance_of(entry)
         importance = value.total if value else 1.0
@@ -122,7 +121,7 @@ def _entries(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[_Hit
             _Hit(
                 entry.id,
                 entry.seq,
-                len(covered) / len(tokens) + score / best + importance,
+                (len(covered) + len(words)) / len(tokens) + importance,
                 _why(words, importance),
                 lambda count, entry=entry, part=part: entry_text(entry, part, count),
             )
@@ -131,17 +130,19 @@ def _entries(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[_Hit
     return hits[:limit]
 
 
-def _search(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[tuple[Entry, float]]:
-    return [(found.entry, found.score) for found in timeline.search(tokens, max(limit * 4, 20))]
+def _search(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Entry]:
+    """The candidates. How the store scores them decides no more than who they are, so that all answer alike."""
+    return [found.entry for found in timeline.search(tokens, max(limit * 4, 20))]
 
 
-def _scan(timeline: Timeline, tokens: Sequence[str]) -> list[tuple[Entry, float]]:
+def _scan(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[Entry]:
     wanted = frozenset(tokens)
     scored = [
-        (entry, float(len(wanted.intersection(index_text(body).split(" ")))))
+        (len(wanted.intersection(index_text(body).split(" "))), entry.seq, entry)
         for entry, body in timeline.scan(_SCANNED)
     ]
-    return [hit for hit in scored if hit[1]]
+    best = sorted((hit for hit in scored if hit[0]), key=lambda hit: (-hit[0], -hit[1]))
+    return [entry for _, _, entry in best[: max(limit * 4, 20)]]
 
 
 def _constraints(timeline: Timeline, tokens: Sequence[str]) -> list[_Hit]:

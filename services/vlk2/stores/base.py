@@ -885,6 +885,7 @@ class SqlTimeline:
             self._run.run(
                 "note_use", timeline=self.pk, id=entry_id, at=at, uses=int(not shown), shows=int(shown)
             )
+        self.touch(at)
 
     def evaluated(self) -> None:
         self._run.run("drop_cycle_pending", timeline=self.pk, upto=self._looked_upto)
