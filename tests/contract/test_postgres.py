@@ -71,6 +71,18 @@ def as_member(backend, team: str, query: str) -> list[tuple]:
         return connection.execute(query).fetchall()
 
 
+def seen_by(backend, team: str | None, tables: list[str]) -> dict[str, set[tuple]]:
+    """Every row that a transaction of the team meets; None: that the owner meets."""
+    with psycopg.connect(backend.address) as connection:
+        if team is not None:
+            connection.execute("SET LOCAL ROLE vlk2_member")
+            connection.execute("SELECT set_config('vlk2.team', %s, true)", (team,))
+        return {
+            table: set(connection.execute(f"SELECT CAST(t AS text) FROM {table} t").fetchall())
+            for table in tables
+        }
+
+
 def test_every_table_of_a_team_has_a_policy(backend):
     tables = {t for (t,) in backend.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
     held = {t for (t,) in backend.rows("SELECT tablename FROM pg_policies WHERE schemaname = 'public'")}
@@ -87,18 +99,16 @@ def test_a_team_meets_its_own_rows_only_whatever_the_program_asks(memory_of, bac
         memory.record(told(f"error: of {memory.owner.team} alone"))
         memory.recall("E0277")
     held = [t for (t,) in backend.rows("SELECT tablename FROM pg_policies WHERE schemaname = 'public'")]
+    everything, mine, other, nobody = (
+        seen_by(backend, team, held) for team in (None, "default", "rivals", "nobody")
+    )
+    assert set().union(*nobody.values()) == set()
     for table in held:
-        everything = set(backend.rows(f"SELECT CAST(t AS text) FROM {table} t"))
-        mine = set(as_member(backend, "default", f"SELECT CAST(t AS text) FROM {table} t"))
-        other = set(as_member(backend, "rivals", f"SELECT CAST(t AS text) FROM {table} t"))
-        nobody = as_member(backend, "", f"SELECT CAST(t AS text) FROM {table} t")
-        assert nobody == [], table
-        if table == "memory_contents":
-            assert mine | other == everything
-            assert mine != everything
-        else:
-            assert mine | other == everything, table
-            assert not mine & other, table
+        assert mine[table] | other[table] == everything[table], table
+        # A text that both have met is read by both, each through an entry of its own.
+        assert table == "memory_contents" or not mine[table] & other[table], table
+    assert mine["memory_contents"] != everything["memory_contents"]
+    assert mine["agent_timeline"]
 
 
 @pytest.mark.parametrize(
