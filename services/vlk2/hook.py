@@ -5,6 +5,7 @@ This module is small because it is the one whose bytecode may have to be made an
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
@@ -13,6 +14,7 @@ def main() -> None:
     # Told to write no bytecode, Python would compile fifty modules at every tool call: three times the work of all
     # the rest. Here, and in no other command, that wish is passed over for our own package.
     sys.dont_write_bytecode = False
+    gc.disable()  # it ends long before there is garbage worth a search: a tenth of its time
     from vlk2.hearing import main as hear
 
     hear()
