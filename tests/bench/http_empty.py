@@ -15,8 +15,8 @@ for name, value in {
 }.items():
     os.environ.setdefault(name, value)
 
-import uvicorn
-from fastmcp import FastMCP
+import uvicorn  # noqa: E402 - FastMCP reads its environment when it is imported
+from fastmcp import FastMCP  # noqa: E402
 
 server = FastMCP("empty")
 

@@ -8,6 +8,7 @@ import subprocess
 from typing import Any
 
 import pytest
+from composed import Compose
 from httprpc import Agent
 
 pytestmark = pytest.mark.containers
@@ -19,13 +20,13 @@ LOG = """error[E0277]: the trait bound `Invoice: Serialize` is not satisfied
 """
 
 
-def vlk2(compose: Any, *arguments: str) -> dict[str, Any]:
+def vlk2(compose: Compose, *arguments: str) -> dict[str, Any]:
     """A command of the operator's, beside the server."""
     done: subprocess.CompletedProcess[str] = compose.run("exec", "-T", "serve", "vlk2", *arguments, "--json")
     return json.loads(done.stdout)
 
 
-def test_an_agents_loop_is_there_when_a_colleagues_agent_meets_the_same_failure(compose: Any) -> None:
+def test_an_agents_loop_is_there_when_a_colleagues_agent_meets_the_same_failure(compose: Compose) -> None:
     team = vlk2(compose, "team", "create", "drill")
     assert team["team"] == "drill"
     tokens: dict[str, dict[str, Any]] = {}
