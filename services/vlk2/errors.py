@@ -41,6 +41,12 @@ class StoreBusy(StoreUnavailable):
     code = "store_busy"
 
 
+class StoreFault(StoreUnavailable):
+    """The store is there and refused a statement; trying again with the same data fails again."""
+
+    code = "store_fault"
+
+
 class StoreIncompatible(StoreUnavailable):
     """The store was written by a version that this one may not read or write."""
 

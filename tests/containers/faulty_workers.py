@@ -4,7 +4,7 @@ FAULT_LOG   a file that gets a line for each fault, so that a test can count the
 FAULT_EXIT  project: the process of whoever consolidates it dies in the middle of the transaction, always
 FAULT_ONCE  the first consolidation of all dies so
 FAULT_RAISE project: its consolidation raises
-FAULT_SLOW  seconds that each consolidation waits before it begins
+FAULT_SLOW  seconds: no consolidation begins before a second delivery has come, or so many have passed
 FAULT_VISIBILITY  the broker's visibility timeout in seconds, whatever the limits say
 """
 
@@ -41,7 +41,9 @@ def _leased(store: Any, lease: Any, **more: Any) -> Any:
     _within[:] = [owner.project]
     if seconds := float(os.environ.get("FAULT_SLOW", "0")):
         _note(owner.project)
-        time.sleep(seconds)
+        end = time.monotonic() + seconds
+        while Path(os.environ["FAULT_LOG"]).read_text().count(owner.project) < 2 and time.monotonic() < end:
+            time.sleep(0.1)
     return _real_leased(store, lease, **more)
 
 

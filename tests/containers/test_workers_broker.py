@@ -263,8 +263,8 @@ def test_two_beats_and_two_workers_consolidate_each_changed_timeline_once_a_cycl
     owners = {owner for (owner,) in fleet.rows("SELECT DISTINCT owner FROM cycles")}
     assert owners <= {f"celery@{host}", f"second@{host}"}
     assert fleet.rows("SELECT COUNT(*) FROM timelines WHERE failures > 0 OR parked_at IS NOT NULL") == [(0,)]
-    facts = fleet.rows("SELECT loops, repeats FROM semantic_facts")
-    assert [loops for loops, _ in facts] == [len(memories)]
+    # Where two workers wanted the team's facts at once, one of them comes back for it.
+    until(lambda: fleet.rows("SELECT loops FROM semantic_facts WHERE valid_to IS NULL") == [(len(memories),)])
 
 
 def test_a_worker_killed_in_the_middle_of_its_task_leaves_nothing_half_done(fleet: Fleet) -> None:
@@ -328,14 +328,14 @@ def test_one_poisoned_timeline_among_a_hundred_is_parked_and_ninety_nine_go_on(f
 def test_a_visibility_timeout_shorter_than_the_task_leaves_one_result(fleet: Fleet) -> None:
     memory = fleet.memory("slow")
     loop(memory)
-    fleet.environment["VLK2_LEASE_SECONDS"] = "60"
-    faulty = {"FAULT_SLOW": "6", "FAULT_VISIBILITY": "1"}
+    fleet.environment["VLK2_LEASE_SECONDS"] = "300"
+    faulty = {"FAULT_SLOW": "80", "FAULT_VISIBILITY": "1"}
     fleet.worker("celery", app="faulty_workers", **faulty)
     fleet.worker("second", app="faulty_workers", **faulty)
     fleet.beat()
-    until(lambda: fleet.faults()["slow"] > 1)
-    assert fleet.rows("SELECT COUNT(*) FROM cycles") == [(0,)]
+    until(lambda: fleet.faults()["slow"] == 1)
     meet(memory, 1)
+    until(lambda: fleet.faults()["slow"] > 1, 90)
     until(fleet.settled)
     scanned = fleet.rows("SELECT scanned FROM cycles ORDER BY pk")
     # The loop's four, and what was met meanwhile: in the same cycle, or in the next.

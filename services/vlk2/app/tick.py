@@ -10,7 +10,7 @@ from vlk2.app.dispatch import MOST_FAILURES, dispatch
 from vlk2.app.distil import distil
 from vlk2.app.enforce_budget import enforce_budget
 from vlk2.domain.moments import MINUTE
-from vlk2.errors import NotAllowed, StoreBusy, StoreUnavailable
+from vlk2.errors import NotAllowed, StoreBusy, StoreFault, StoreUnavailable
 from vlk2.frozen import dataclass
 from vlk2.ports import Lease, Mint, Store, TokenCounter
 
@@ -74,8 +74,9 @@ def consolidate_leased(
     def work() -> Done:
         done = consolidate(store, lease, clock=clock, budget=budget, counter=counter)
         owner = store.owner_of(lease.timeline_id) if done.evidence else None
-        if owner is not None:
-            distil(store, owner, worker=lease.owner, now=clock(), mint=mint)
+        if owner and not distil(store, owner, worker=lease.owner, now=clock(), mint=mint):
+            with store.write(owner, clock()) as timeline:  # another has the team: again at the next tick
+                timeline.touch(clock())
         return done
 
     return _guarded(store, lease, clock, work)
@@ -99,9 +100,9 @@ def _guarded(
         return work()
     except NotAllowed:
         return Dropped()
-    except StoreUnavailable:
-        raise
     except Exception as error:
+        if isinstance(error, StoreUnavailable) and not isinstance(error, StoreFault):
+            raise
         now = clock()
         store.note_failure(lease, now=now, retry_at=now + RETRY, most=MOST_FAILURES)
         return Failed(error)

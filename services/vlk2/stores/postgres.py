@@ -9,7 +9,7 @@ import time
 from collections.abc import Generator
 from typing import Any, LiteralString, NoReturn
 
-from vlk2.errors import ConfigError, StoreBusy, StoreIncompatible, StoreUnavailable, Vlk2Error
+from vlk2.errors import ConfigError, StoreBusy, StoreFault, StoreIncompatible, StoreUnavailable, Vlk2Error
 from vlk2.ports import Mint
 from vlk2.stores.base import SqlStore, Statements, made_storable
 from vlk2.stores.statements import migrations, script, statements
@@ -322,7 +322,7 @@ class PostgresStore(SqlStore):
                     "again when the server is back."
                 ) from error
             case _:
-                raise StoreUnavailable(f"the store {self._where} failed: {_first_line(error)}") from error
+                raise StoreFault(f"the store {self._where} failed: {_first_line(error)}") from error
 
 
 def _where(address: str) -> str:

@@ -10,7 +10,7 @@ from _thread import allocate_lock
 from collections.abc import Generator, Iterator
 from typing import NoReturn
 
-from vlk2.errors import StoreBusy, StoreIncompatible, StoreUnavailable, Vlk2Error
+from vlk2.errors import StoreBusy, StoreFault, StoreIncompatible, StoreUnavailable, Vlk2Error
 from vlk2.ports import Mint
 from vlk2.stores.base import SqlStore, Statements
 from vlk2.stores.filesystem import network_file_system
@@ -249,7 +249,7 @@ class SqliteStore(SqlStore):
                 f"the store {self._path} is damaged or no database ({error}). It was left as it is: put a "
                 "backup in its place, or name another file in VLK2_STORE. `vlk2 status` shows which is used."
             ) from error
-        raise StoreUnavailable(f"the store {self._path} failed: {error}") from error
+        raise StoreFault(f"the store {self._path} failed: {error}") from error
 
 
 def _name(error: sqlite3.Error) -> str:
