@@ -430,11 +430,8 @@ AS $$ SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) $$;
 
 -- The transaction of a team runs as the role `vlk2_member` with `vlk2.team` set to the team's name, and meets
 -- the rows of that team only. The role that owns the tables (migrations, the cycle's leases) is not held by it.
-CREATE FUNCTION vlk2_team() RETURNS BIGINT LANGUAGE SQL STABLE
-AS $$ SELECT pk FROM teams WHERE name = current_setting('vlk2.team', true) $$;
-
 -- Every table that belongs to a team has one policy: by its team, or by the row that it hangs on, whose own
--- policy then decides.
+-- policy then decides. A sub-select of one value and not EXISTS: that would be made a hash of the whole team.
 DO $$
 DECLARE
   owned RECORD;
@@ -444,8 +441,8 @@ BEGIN
            CASE
              WHEN c.table_name = 'teams' THEN 'name = current_setting(''vlk2.team'', true)'
              WHEN c.column_name = 'team' AND c.data_type = 'text' THEN 'team = current_setting(''vlk2.team'', true)'
-             WHEN c.column_name = 'team' THEN 'team = (SELECT vlk2_team())'
-             ELSE format('EXISTS (SELECT 1 FROM %I parent WHERE parent.pk = %I.%I)', hangs_on.parent, c.table_name, c.column_name)
+             WHEN c.column_name = 'team' THEN 'team = (SELECT pk FROM teams WHERE teams.name = current_setting(''vlk2.team'', true))'
+             ELSE format('(SELECT true FROM %I parent WHERE parent.pk = %I.%I)', hangs_on.parent, c.table_name, c.column_name)
            END AS rule
     FROM information_schema.columns c
     JOIN (VALUES (0, 'name', NULL), (1, 'team', NULL), (2, 'timeline', 'timelines'), (3, 'run', 'runs'), (4, 'agent', 'agents'),
@@ -463,7 +460,7 @@ END $$;
 -- text is stored already and whether anybody else holds it, goes through functions that tell nothing more.
 ALTER TABLE memory_contents ENABLE ROW LEVEL SECURITY;
 CREATE POLICY through_an_entry ON memory_contents
-  USING (EXISTS (SELECT 1 FROM agent_timeline e WHERE e.content = memory_contents.pk));
+  USING ((SELECT true FROM agent_timeline e WHERE e.content = memory_contents.pk LIMIT 1));
 
 -- The key of a stored text; it stays stored until this transaction ends.
 CREATE FUNCTION vlk2_content(wanted TEXT) RETURNS BIGINT
