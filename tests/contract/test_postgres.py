@@ -111,6 +111,14 @@ def test_a_team_meets_its_own_rows_only_whatever_the_program_asks(memory_of, bac
     assert mine["agent_timeline"]
 
 
+def test_a_policy_looks_up_one_row_and_not_the_whole_team(memory, backend):
+    looped(memory)
+    for table in ("observations", "agent_timeline", "memory_contents", "evidence", "calls"):
+        plan = as_member(backend, "default", f"EXPLAIN SELECT * FROM {table}")
+        assert "SubPlan" in str(plan), table
+        assert "hashed" not in str(plan), table
+
+
 @pytest.mark.parametrize(
     "statement",
     [
