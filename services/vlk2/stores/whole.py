@@ -97,6 +97,8 @@ class SqlArchive:
         self.schema = schema
         self.remarks = remarks
         self.taken_key = ""
+        if self._whole.has("be_patient"):
+            self._whole.run("be_patient")
 
     @property
     def tables(self) -> Mapping[str, tuple[str, ...]]:

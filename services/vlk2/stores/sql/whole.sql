@@ -14,6 +14,10 @@ SELECT COUNT(*) FROM {table}
 -- table: renumber [postgres]
 SELECT setval(pg_get_serial_sequence('{table}', 'pk'), (SELECT COALESCE(MAX(pk), 0) + 1 FROM {table}), false)
 
+-- A slow pipe or disk on the other side may keep this transaction waiting.
+-- name: be_patient [postgres]
+SET LOCAL idle_in_transaction_session_timeout = 0
+
 -- name: take_key
 UPDATE store_meta SET value = :key WHERE name = 'key'
 
