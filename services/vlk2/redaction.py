@@ -25,6 +25,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from vlk2.domain.gist import Gist, Sign, sign, zeroed
 from vlk2.redaction_rules import (
     ABOUT,
     COMMANDS,
@@ -38,6 +39,7 @@ from vlk2.redaction_rules import (
     SHAPES,
     SUFFIXES,
     WEAK_PASSWORDS,
+    Shape,
 )
 
 _MARK = "[masked:"
@@ -85,20 +87,44 @@ def mask(text: str) -> str:
 
 
 def _find(text: str) -> list[_Span]:
+    gist = Gist(text)
     lower = _lower(text)
+    words = _words(text, lower, gist)
     spans: list[_Span] = []
-    if "PRIVATE KEY" in text or "Private-Lines:" in text:
+    if gist.holds("PRIVATE KEY") or gist.holds("Private-Lines:"):
         _private_keys(text, spans)
-    _shapes(text, spans)
-    if "://" in text:
+    _shapes(text, gist, spans)
+    if gist.holds("://"):
         _urls(text, spans)
-    for command, pattern in COMMANDS:
-        if command in lower:
+    for (command, pattern), told in zip(COMMANDS, _signs_of_commands(), strict=True):
+        if told.word in words and command in lower:
             _command(text, lower, command, pattern, spans)
-    _schemes(text, lower, spans)
-    _cookies(text, lower, spans)
-    _assignments(text, lower, spans)
+    if b"authorization" in words or b"bearer " in words or b"basic " in words:
+        _schemes(text, lower, spans)
+    if b"cookie" in words:
+        _cookies(text, lower, spans)
+    keywords = [keyword for keyword, told in _signs_of_keywords() if told.word in words]
+    if keywords:
+        _assignments(text, lower, keywords, spans)
     return [span for span in spans if not text.startswith(_MARK, span.start) or _partly_masked(text, span)]
+
+
+@cache
+def _signs_of_commands() -> tuple[Sign, ...]:
+    return tuple(sign(command) for command, _ in COMMANDS)
+
+
+@cache
+def _signs_of_keywords() -> tuple[tuple[str, Sign], ...]:
+    return tuple((keyword, sign(keyword)) for keyword in KEYWORDS)
+
+
+def _words(text: str, lower: str, gist: Gist) -> bytes:
+    """The words of `lower`, to ask what cannot stand in it."""
+    # a Kelvin sign and a dotted I are the only letters beyond ASCII that become a letter of it
+    if not text.isascii() and ("\u212a" in text or "\u0130" in text):
+        return Gist(lower).words
+    return gist.words.lower()
 
 
 def _partly_masked(text: str, span: _Span) -> bool:
@@ -137,28 +163,57 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 # --- token shapes ---------------------------------------------------------------------------------------------
 
 
-def _shapes(text: str, spans: list[_Span]) -> None:
+@cache
+def _prefixes() -> tuple[tuple[str, Shape], ...]:
+    """The shapes whose prefix can stand in a run, each with the prefix as a gist has it."""
+    return tuple(
+        (zeroed(shape.prefix.encode()).decode(), shape) for shape in SHAPES if _RUN.issuperset(shape.prefix)
+    )
+
+
+@cache
+def _odd_prefixes() -> tuple[Shape, ...]:
+    return tuple(shape for shape in SHAPES if not _RUN.issuperset(shape.prefix))
+
+
+@cache
+def _runs() -> re.Pattern[bytes]:
+    return re.compile(rb"[A-Za-z0-9_.+/=-]{16,}")
+
+
+def _likely(text: str, gist: Gist, joined: str) -> list[Shape]:
+    """The shapes whose prefix stands in the text, most of them in one of the runs that are `joined`."""
+    found: list[Shape] = []
+    if joined:
+        found = [shape for part, shape in _prefixes() if part in joined]
+        if any(digit in shape.prefix for shape in found for digit in "0123456789"):
+            exactly = b"\n".join(_runs().findall(text.encode("utf-8", "surrogatepass"))).decode()
+            found = [shape for shape in found if shape.prefix in exactly]
+    odd = [shape for shape in _odd_prefixes() if gist.holds(shape.prefix)]
+    return [shape for shape in SHAPES if shape in found or shape in odd] if odd else found
+
+
+def _shapes(text: str, gist: Gist, spans: list[_Span]) -> None:
     # Nearly every token is one run of these letters: the prefixes are looked for in the runs alone.
-    joined = "\n".join(set(_compiled(r"[A-Za-z0-9_.+/=-]{16,}").findall(text)))
-    for shape in SHAPES:
+    joined = b"\n".join({*_runs().findall(gist.kinds)}).decode()
+    for shape in _likely(text, gist, joined):
         prefix = shape.prefix
-        if prefix in joined or (not _RUN.issuperset(prefix) and prefix in text):
-            body = _compiled(shape.body)
-            at = text.find(prefix)
-            while at >= 0:
-                after = at + len(prefix)
-                found = body.match(text, after) if not shape.bound or _starts_word(text, at) else None
-                if found is not None:
-                    after = found.end()
-                    spans.append(_Span(at, after, shape.kind))
-                at = text.find(prefix, after)
+        body = _compiled(shape.body)
+        at = text.find(prefix)
+        while at >= 0:
+            after = at + len(prefix)
+            found = body.match(text, after) if not shape.bound or _starts_word(text, at) else None
+            if found is not None:
+                after = found.end()
+                spans.append(_Span(at, after, shape.kind))
+            at = text.find(prefix, after)
     if "eyJ" in joined:
         _web_tokens(text, spans)
     discord = _compiled(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}")
     if discord.search(joined):
         spans += (_Span(found.start(), found.end(), "discord-token") for found in discord.finditer(text))
     for rule in PATTERNS:
-        if all(needle in text for needle in rule.needles):
+        if all(map(gist.holds, rule.needles)):
             pattern = _compiled(rule.pattern)
             group = 1 if pattern.groups else 0
             for found in pattern.finditer(text):
@@ -418,13 +473,11 @@ _VALUE = r"""(?:[^\s"'`,;&<>(){}\[\]|\\]|\\(?![nrtu"'\\]))"""
 _ENV_VALUE = r"""(?:[^\s"'`;|\\]|\\(?![nrtu"'\\]))"""
 
 
-def _assignments(text: str, lower: str, spans: list[_Span]) -> None:
-    after_key = None
-    for keyword in KEYWORDS:
+def _assignments(text: str, lower: str, keywords: list[str], spans: list[_Span]) -> None:
+    after_key = _compiled(_AFTER_KEY)
+    for keyword in keywords:
         at = lower.find(keyword)
         while at >= 0:
-            if after_key is None:
-                after_key = _compiled(_AFTER_KEY)
             after = at + len(keyword)
             found = after_key.match(text, after)
             if found is not None:

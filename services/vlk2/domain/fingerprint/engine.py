@@ -250,8 +250,7 @@ def _complaint(reading: Reading) -> list[Found]:
 def _decide(
     text: str, is_error: bool | None, exit_code: int | None, action: str, extra: Table | None
 ) -> _Decision:
-    if exit_code is None:
-        exit_code = exit_said(text)
+    """What a text comes to; `exit_code` may be what it says itself."""
     verdict = judge(is_error=is_error, exit_code=exit_code, action=action)
     if verdict is Verdict.STOPPED:
         return _Decision(verdict, Outcome.UNKNOWN)
@@ -311,8 +310,10 @@ def diagnose(
 ) -> Diagnosis:
     """See `vlk2.domain.fingerprint.diagnose`."""
     text = normalise(text)
+    if exit_code is None:
+        exit_code = exit_said(text)
     bare = extra is None and exit_code is None and not action and is_error is not False
-    if bare and exit_said(text) is None and tables.ordinary(text, unless=says):
+    if bare and tables.ordinary(text, unless=says):
         return _ordinary(text) if is_error else _NOTHING
     decision = _decide(text, is_error, exit_code, action, extra)
     if decision.headline is None or decision.page is None:
@@ -336,7 +337,8 @@ def explain(
 ) -> Explanation:
     """See `vlk2.domain.fingerprint.explain`."""
     diagnosis = diagnose(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
-    decision = _decide(normalise(text), is_error, exit_code, action, extra)
+    text = normalise(text)
+    decision = _decide(text, is_error, exit_said(text) if exit_code is None else exit_code, action, extra)
     page, headline = decision.page, decision.headline
     order = sorted(decision.found, key=lambda one: (-one.rank, one.line))
     candidates = tuple(

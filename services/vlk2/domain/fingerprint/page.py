@@ -6,9 +6,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import accumulate
 from typing import NamedTuple
 
-from vlk2.domain.fingerprint.gist import Gist
+from vlk2.domain.gist import Gist
 
 # Longer texts are read at both ends: what made a run fail stands in the first diagnostics or the last lines.
 LIMIT = 131_072
@@ -130,9 +131,7 @@ class Page:
             wrapped = [(index, line) for index, line in enumerate(lines) if line[:1] in _WRAPPED]
             if ">" in text:  # what begins with a space may be a project's number
                 wrapped += [
-                    (index, line)
-                    for index, line in enumerate(lines)
-                    if line[:1] == " " and ">" in line[:8]
+                    (index, line) for index, line in enumerate(lines) if line[:1] == " " and ">" in line[:8]
                 ]
         changed = False
         for index, line in wrapped:
@@ -151,26 +150,23 @@ class Page:
 
     def candidates(self, literal: str, pattern: re.Pattern[str]) -> Iterable[Line]:
         """Of the lines that `containing` yields those that `pattern` may match, and maybe others."""
-        kinds = self.gist.kinds_with(literal) if len(self.lines) > 1 and _blind(pattern.pattern) else None
+        gist = self.gist
+        kinds = gist.alike(literal) if _blind(pattern.pattern) else None
         if kinds is None:
             return self.containing(literal)
         lines = self.lines
-        chosen = [index for kind in kinds if pattern.match(lines[kind[0]]) for index in kind]
+        match = pattern.match
+        chosen = [index for kind, one in kinds if match(lines[one]) for index in gist.lines_of(kind)]
         chosen.sort()
-        if sum(map(len, kinds)) > _MOST:
-            last = sorted(index for kind in kinds for index in kind)[_MOST - 1]
-            chosen = [index for index in chosen if index <= last]
+        if len(chosen) and len(lines) > _MOST:
+            named = sorted(index for kind, _ in kinds for index in gist.lines_of(kind))[:_MOST]
+            chosen = [index for index in chosen if index <= named[-1]]
         return [Line(index, lines[index]) for index in chosen]
 
     def index_at(self, offset: int) -> int:
         """The number of the line that the character at `offset` stands in."""
         if self._starts is None:
-            starts: list[int] = []
-            at = 0
-            for line in self.lines:
-                starts.append(at)
-                at += len(line) + 1
-            self._starts = starts
+            self._starts = list(accumulate([len(line) + 1 for line in self.lines], initial=0))
         return bisect_right(self._starts, offset) - 1
 
     def containing(self, literal: str) -> Iterator[Line]:
@@ -179,6 +175,8 @@ class Page:
         if len(lines) == 1:
             if literal in text:
                 yield Line(0, text)
+            return
+        if not self.gist.holds(literal):
             return
         at = text.find(literal)
         left = _MOST

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
-from vlk2.domain.fingerprint.gist import Gist, Sign, sign
+from vlk2.domain.gist import Gist, Sign, sign
 from vlk2.domain.fingerprint.rows import Table
 
 TRIGGERS: dict[str, tuple[str, ...]] = {

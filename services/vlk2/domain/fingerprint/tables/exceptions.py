@@ -52,7 +52,7 @@ def _bare(page: Page) -> list[Found]:
     found: list[Found] = []
     pattern = _line()
     for literal in ("Error", "Exception"):
-        for index, line in page.containing(literal):
+        for index, line in page.candidates(literal, pattern):
             hit = pattern.match(line)
             if hit is None or (not hit["name"] and not hit["path"]):
                 continue

@@ -47,14 +47,14 @@ def _browser_frame(line: str) -> bool:
 def _errors(page: Page) -> list[Found]:
     """A line `Name: message` with a stack below it, or with the caret of a source line above."""
     if not any(
-        mark in page.text for mark in (" at ", "Node.js v", "^", "@http", "@file", "@webpack", ".js:")
+        page.gist.holds(mark) for mark in (" at ", "Node.js v", "^", "@http", "@file", "@webpack", ".js:")
     ):
         return []
     found: list[Found] = []
     lines = page.lines
     pattern = _error()
     for literal in ("Error", "Exception"):
-        for index, line in page.containing(literal):
+        for index, line in page.candidates(literal, pattern):
             hit = pattern.match(line)
             if hit is None:
                 continue
@@ -177,7 +177,7 @@ def _eslint(page: Page) -> list[Found]:
     found: list[Found] = []
     pattern = re.compile(r"\s+\d+:\d+\s+(error|warning)\s+(\S.*?)(?:\s{2,}(\S+))?\s*$")
     for literal in ("  error  ", "  warning  "):
-        for index, line in page.containing(literal):
+        for index, line in page.candidates(literal, pattern):
             hit = pattern.match(line)
             if hit is None:
                 continue

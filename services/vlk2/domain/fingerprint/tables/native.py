@@ -58,7 +58,7 @@ def _diagnostics(page: Page) -> list[Found]:
     found: list[Found] = []
     pattern = _gnu()
     for literal in ("rror: ", "ERROR: ", "arning: ", "unimplemented: "):
-        for index, line in page.containing(literal):
+        for index, line in page.candidates(literal, pattern):
             hit = pattern.match(line)
             if hit is None:
                 continue

@@ -6,7 +6,6 @@ literals are looked for in those.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -14,6 +13,11 @@ from typing import NamedTuple
 _ZEROED = bytes.maketrans(b"123456789", b"000000000")
 _LETTERS = bytes(code if code > 127 or chr(code).isalpha() else 32 for code in range(256))
 _FEW = 8
+
+
+def zeroed(data: bytes) -> bytes:
+    """UTF-8 with every digit a 0, as the kinds of lines are."""
+    return data.translate(_ZEROED)
 
 
 class Sign(NamedTuple):
@@ -31,13 +35,13 @@ def sign(literal: str) -> Sign:
     data = literal.encode("utf-8", "surrogatepass")
     if b"\n" in data[1:] or data == b"\n":
         return Sign(literal, b"", b"", False)
-    zeroed = data.translate(_ZEROED)
+    part = zeroed(data)
     plain = data.translate(_LETTERS)
     word = max(plain.split(), key=len, default=b"")
     if word:
         at = plain.find(word)
         word = plain[max(0, at - 1) : at + len(word) + 1]
-    return Sign(literal, word, zeroed, zeroed == data and not any(48 <= code < 58 for code in data))
+    return Sign(literal, word, part, not any(48 <= code < 58 for code in data))
 
 
 @cache
@@ -46,20 +50,21 @@ def _sign(literal: str) -> Sign:
 
 
 class Gist:
-    """Made of one text. `words` holds each of its words once, between spaces."""
+    """Made of one text. `kinds` are its lines, in UTF-8 with every digit a 0, each once; `words` holds each word of
+    those once, between spaces."""
 
-    __slots__ = ("_groups", "_held", "_kinds", "_lines", "_text", "words")
+    __slots__ = ("_each", "_held", "_lines", "_text", "kinds", "words")
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._lines = text.encode("utf-8", "surrogatepass").translate(_ZEROED).split(b"\n")
-        kinds = dict.fromkeys(self._lines)
+        self._lines = zeroed(text.encode("utf-8", "surrogatepass")).split(b"\n")
+        count = len(self._lines)
+        self._each = dict(zip(self._lines, range(count), strict=True))
         first = self._lines[0]
         # a first line that comes again stands behind a line end too
-        again = b"\n" if len(kinds) < len(self._lines) and self._lines.count(first) > 1 else b""
-        self._kinds = again + b"\n".join(kinds)
-        self.words: bytes = b" %b " % b" ".join({*self._kinds.translate(_LETTERS).split()})
-        self._groups: dict[bytes, list[int]] | None = None
+        again = b"\n" if self._each[first] else b""
+        self.kinds: bytes = again + b"\n".join(self._each)
+        self.words: bytes = b" %b " % b" ".join({*self.kinds.translate(_LETTERS).split()})
         self._held: dict[str, bool] = {}
 
     def holds(self, literal: str) -> bool:
@@ -72,25 +77,20 @@ class Gist:
         literal, word, part, exact = sign
         held = self._held.get(literal)
         if held is None:
-            held = word in self.words and part in self._kinds and (exact or literal in self._text)
+            held = word in self.words and part in self.kinds and (exact or literal in self._text)
             self._held[literal] = held
         return held
 
-    def kinds_with(self, literal: str) -> Iterable[list[int]] | None:
-        """The numbers of the lines that contain `literal`, those that differ only in digits together; None
-        where the lines are too various for that to gain anything, or digits matter."""
-        part, exact = _sign(literal)[2:]
-        if not exact or not part or len(self._lines) < _FEW or part[:1] == b"\n":
+    def alike(self, literal: str) -> list[tuple[bytes, int]] | None:
+        """The kinds of lines that contain `literal`, each with the number of one of its lines; None where the
+        lines are too various for that to gain anything, or digits matter."""
+        if len(self._lines) < _FEW or len(self._each) * 2 > len(self._lines):
             return None
-        groups = self._groups
-        if groups is None:
-            groups = {}
-            if self._kinds.count(b"\n") < len(self._lines) // 2:
-                for index, line in enumerate(self._lines):
-                    known = groups.get(line)
-                    if known is None:
-                        groups[line] = [index]
-                    else:
-                        known.append(index)
-            self._groups = groups
-        return [lines for kind, lines in groups.items() if part in kind] if groups else None
+        _, _, part, exact = _sign(literal)
+        if not exact or not part or part[:1] == b"\n":
+            return None
+        return [(kind, line) for kind, line in self._each.items() if part in kind]
+
+    def lines_of(self, kind: bytes) -> list[int]:
+        """The numbers of the lines of one kind, in order."""
+        return [index for index, line in enumerate(self._lines) if line == kind]
