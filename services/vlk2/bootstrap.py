@@ -6,9 +6,9 @@ import os
 import time
 from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from vlk2.errors import ConfigError
+from vlk2.hints import TYPE_CHECKING
 from vlk2.ports import Owner, Redactor, Store, TokenCounter
 
 if TYPE_CHECKING:
@@ -178,7 +178,9 @@ class Memory:
             rules=rules,
         )
 
-    def fetch_context(self, query: str = "", max_tokens: int = 0) -> Rendered:
+    def fetch_context(
+        self, query: str = "", max_tokens: int = 0, stamps: Callable[[], str] | None = None
+    ) -> Rendered:
         from vlk2.app.fetch_context import fetch_context
 
         return fetch_context(
@@ -190,6 +192,7 @@ class Memory:
             now=self.clock(),
             mask=self.mask,
             counter=self.counter,
+            stamps=stamps,
         )
 
     def revoke(self, constraint_id: str, reason: str) -> Revoked:

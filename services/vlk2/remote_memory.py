@@ -113,7 +113,9 @@ class RemoteMemory(Memory):
         told = {"text": said or "Recorded. Of this project only which failure it is leaves this machine."}
         return _recorded({**told, "loop": bool(said)}, ready.diagnosis.outcome)
 
-    def fetch_context(self, query: str = "", max_tokens: int = 0) -> Rendered:
+    def fetch_context(
+        self, query: str = "", max_tokens: int = 0, stamps: Callable[[], str] | None = None
+    ) -> Rendered:
         from vlk2.domain.context import Rendered
 
         told = self.server.tool("vlk_fetch_context", {"query": self.mask(query), "max_tokens": max_tokens})

@@ -416,3 +416,12 @@ def test_many_writes_make_one_run_of_the_cycle(world):
     assert len(world.cycle(ada)) == 1
     assert ada.run_cycle() is None  # within the same period
     assert world.cycle(ada) == []  # nothing has moved since
+
+
+def test_a_constraint_that_was_learned_on_another_branch_says_so_in_the_context(world):
+    ada = world.memory("ada")
+    loop(world, ada, stamps=json.dumps({"branch": "spike", "head": "a1"}))
+    here = ada.fetch_context(stamps=lambda: json.dumps({"branch": "main", "head": "b2"}))
+    assert "It was learned on `spike`." in here.text
+    there = ada.fetch_context(stamps=lambda: json.dumps({"branch": "spike", "head": "a1"}))
+    assert "It was learned on" not in there.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from vlk2.app.entries import excerpt_of
 from vlk2.app.record import INCIDENT_WITHIN
@@ -30,10 +30,12 @@ def fetch_context(
     now: int,
     mask: Redactor,
     counter: TokenCounter,
+    stamps: Callable[[], str] | None = None,
 ) -> Rendered:
     """The context of the owner's timeline within `max_tokens` (0: the budget; never more than it).
 
-    `query` ranks and never filters: matches come first in each part. Constraints that have lapsed are not
+    `query` ranks and never filters: matches come first in each part. Where `stamps` tells of another branch, HEAD,
+    lockfile or toolchain than a constraint was learned on, the constraint says so. Constraints that have lapsed are not
     shown, whether or not a cycle has archived them yet.
     """
     if max_tokens < 0:
@@ -56,6 +58,7 @@ def fetch_context(
             present_count=timeline.count_live(State.PRESENT),
             budget=allowance,
             now=now,
+            here=stamps() if stamps and constraints else "",
             count=counter.count,
         )
     _note_shown(store, owner, rendered, constraints, now)

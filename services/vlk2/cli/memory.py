@@ -87,7 +87,7 @@ def record(
 @json_option
 def context(query: str, max_tokens: int, project: str | None, as_json: bool) -> None:
     """Show what an agent should know now: constraints, the team's facts, what is present."""
-    found = memory(project).fetch_context(query, max_tokens)
+    found = memory(project).fetch_context(query, max_tokens, lambda: stamps(os.getcwd()))  # noqa: PTH109
     answer(
         as_json,
         found.text,

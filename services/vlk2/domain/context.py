@@ -11,6 +11,7 @@ from vlk2.domain.budget import ENTRY_LIMIT, cost
 from vlk2.domain.entry import Constraint, Entry
 from vlk2.domain.moments import stamp
 from vlk2.domain.quoting import block, code, one_line
+from vlk2.domain.speaking import learned_on
 from vlk2.frozen import dataclass
 
 HEAD_CHARS = 1_400
@@ -105,18 +106,19 @@ def render(
     budget: int,
     now: int,
     count: Callable[[str], int],
+    here: str = "",
 ) -> Rendered:
     """Constraints, then what the team learned, then PRESENT, each in the order given, within `budget` tokens.
 
     What does not fit is left out and counted: `present_count` entries are there in all, and no more of them are
-    looked at than there is room for. The budget holds for the larger of the text and of the structured answer
+    looked at than there is room for. `here` are the stamps of where it is read. The budget holds for the larger of the text and of the structured answer
     that carries it.
     """
     total = len(constraints) + len(patterns) + present_count
     project = _short(project, total, budget, count)
     room = budget - cost(_assemble(project, [], total, budget), count) - _ENVELOPE
     kept: list[_Piece] = []
-    for piece in _pieces(constraints, patterns, present, now, count):
+    for piece in _pieces(constraints, patterns, present, now, here, count):
         price = cost(piece.text, count) + _SEPARATOR
         if price <= room:
             kept.append(piece)
@@ -139,10 +141,13 @@ def _pieces(
     patterns: Sequence[Pattern | Incident],
     present: Iterable[Shown],
     now: int,
+    here: str,
     count: Callable[[str], int],
 ) -> Iterator[_Piece]:
     for constraint in constraints:
-        yield _Piece("constraint", constraint.entry.id, anchor_text(constraint, now))
+        learned = learned_on(constraint.stamps, here) if here else ""
+        text = anchor_text(constraint, now)
+        yield _Piece("constraint", constraint.entry.id, f"{text}\n{learned}" if learned else text)
     for pattern in patterns:
         yield _Piece(
             "pattern", "", pattern_text(pattern) if isinstance(pattern, Pattern) else incident_text(pattern)

@@ -141,7 +141,7 @@ def _tools(remember: Remember, around: Surroundings) -> list[FunctionTool]:
         query: Annotated[str, Field(description="ranks, never filters")] = "",
         max_tokens: Annotated[int, Field(description="0: the budget", ge=0)] = 0,
     ) -> ToolResult:
-        found = remember().fetch_context(query, max_tokens)
+        found = remember().fetch_context(query, max_tokens, lambda: around()[0])
         return _answer(
             found.text,
             tokens=found.tokens,
