@@ -181,7 +181,10 @@ def test_a_body_of_20_mb_is_refused_with_what_to_do_and_the_server_lives(team: T
     assert whole.status == 413
     assert "head and the tail" in whole.json["message"]
     with socket.create_connection(("127.0.0.1", team.ports[0])) as wire:
-        wire.sendall(b"POST /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+        head = (
+            "POST /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\nVlk2-Project: p\r\n"
+        )
+        wire.sendall(f"{head}Authorization: Bearer {ada.token}\r\n\r\n".encode())
         wire.settimeout(20)
         try:
             for _ in range(20):
@@ -398,3 +401,46 @@ def test_metrics_count_what_passed_and_name_nobody(team: Team) -> None:
     assert any("vlk2_timelines_due" in text for text in texts)
     for text in texts:
         assert not any(name in text for name in ("ada", "acme", "counted", "E0277"))
+
+
+# an identity provider's tokens -----------------------------------------------------------------------
+
+
+def test_tokens_of_an_identity_provider_name_team_and_agent_by_their_claims(tmp_path: Path) -> None:
+    from fastmcp.server.auth.providers.jwt import RSAKeyPair
+
+    ours, foreign = RSAKeyPair.generate(), RSAKeyPair.generate()
+    env = environment(
+        tmp_path,
+        VLK2_AUTH="jwt",
+        VLK2_JWT_PUBLIC_KEY=ours.public_key,
+        VLK2_JWT_ISSUER="https://idp.example.org",
+        VLK2_JWT_AUDIENCE="vlk2",
+        VLK2_JWT_TEAM_CLAIM="org",
+    )
+
+    def token(pair: RSAKeyPair = ours, subject: str = "ada", **more: Any) -> str:
+        told: dict[str, Any] = {
+            "issuer": "https://idp.example.org",
+            "audience": "vlk2",
+            "additional_claims": {"org": "acme"},
+        }
+        return pair.create_token(subject=subject, **{**told, **more})
+
+    with HttpServer(VLK2, env) as server:
+        ada = Agent([server.port], token())
+        assert ada.record(RUST.format(line=1))["repeats"] == 1
+        who = ada.post("/v1/verbs/whoami", {}).json
+        assert (who["team"], who["agent"], who["scope"]) == ("acme", "ada", "agent")
+        admin = Agent([server.port], token(scopes=["vlk2:admin"]))
+        assert admin.post("/v1/verbs/list_agents", {}).json["agents"][0]["agent"] == "ada"
+        assert ada.post("/v1/verbs/list_agents", {}).status == 403
+        for bad in (
+            token(foreign),
+            token(audience="another"),
+            token(issuer="https://evil.example.org"),
+            token(additional_claims={}),
+            token(expires_in_seconds=-60),
+            "vlk2_" + "A" * 43,
+        ):
+            assert Agent([server.port], bad).rpc("tools/list").status == 401

@@ -67,8 +67,8 @@ class Buckets:
 
 
 class Gate:
-    """The outermost application. A body is read whole before anything looks at it, up to `body_limit` bytes, so
-    that nothing behind this point ever holds a larger one."""
+    """The outermost application. Nothing behind it ever holds more than `body_limit` bytes of a body, and nothing
+    at all of one whose sender it does not let in."""
 
     def __init__(
         self,
@@ -131,22 +131,16 @@ class Gate:
         if told.isdecimal() and int(told) > self._body_limit:
             await self._too_large(send)
             return
-        body = bytearray()
-        with anyio.move_on_after(BODY_SECONDS) as patience:
-            more = True
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return
-                body += message.get("body", b"")
-                if len(body) > self._body_limit:
-                    await self._too_large(send)
-                    return
-                more = message.get("more_body", False)
-        if patience.cancelled_caught:
-            await _say(send, 408, "timeout", "The request's body did not come in time.")
-            return
-        await self._app(scope, _replay(bytes(body), receive), send)
+        body = _Body(receive, send, self._body_limit)
+        try:
+            await self._app(scope, body.receive, body.send)
+        except Exception:
+            if not body.fault:  # what is refused here ends inside as a client that has gone
+                raise
+        if body.fault == 413:
+            await self._too_large(send)
+        elif body.fault:
+            await _say(send, body.fault, "timeout", "The request's body did not come in time.")
 
     async def _too_large(self, send: Send) -> None:
         await _say(
@@ -191,18 +185,43 @@ def _key(scope: AsgiScope) -> str:
     return hashlib.sha256(authorization.encode()).hexdigest()[:32] if authorization else _peer(scope)
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """The body once, then whatever the connection still has to say."""
-    given = False
+class _Body:
+    """A request's body on its way in, until it is too large (`fault` 413) or too slow (408): from then on the inside
+    sees a client that has gone, and what it still says is dropped."""
 
-    async def replaying() -> Message:
-        nonlocal given
-        if not given:
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-        return await receive()
+    def __init__(self, receive: Receive, send: Send, limit: int) -> None:
+        self._receive = receive
+        self._send = send
+        self._limit = limit
+        self._size = 0
+        self._whole = False
+        self._until = time.monotonic() + BODY_SECONDS
+        self._answered = False
+        self.fault = 0
 
-    return replaying
+    async def receive(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        if self.fault:
+            return {"type": "http.disconnect"}
+        with anyio.move_on_after(max(0.0, self._until - time.monotonic())):
+            message = await self._receive()
+            self._size += len(message.get("body", b""))
+            self._whole = not message.get("more_body", False)
+            if self._size <= self._limit:
+                return message
+            return self._refuse(413)
+        return self._refuse(408)
+
+    def _refuse(self, status: int) -> Message:
+        if not self._answered:
+            self.fault = status
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        if not self.fault:
+            self._answered = True
+            await self._send(message)
 
 
 async def _say(send: Send, status: int, error: str, message: str, retry_after: float = 0.0) -> None:
