@@ -100,7 +100,8 @@ def test_the_story_of_a_misdiagnosis(world):
     quiet = [world.fails(ada, rust(line=n)) for n in range(5)]
     assert not any(done.loop for done in quiet)
     again = world.fails(ada, rust(line=9))
-    assert again.loop and again.closed.repeats == 6
+    assert again.loop
+    assert again.closed.repeats == 6
     story = ada.explain(again.constraint.entry.id)
     assert "6 occurrences" in story.text
     old = ada.explain(first.entry.id).text
