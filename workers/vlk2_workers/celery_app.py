@@ -95,5 +95,5 @@ _signals.worker_shutdown.connect(heartbeat.ends)
 @_signals.beat_init.connect
 def first_tick(**_: Any) -> None:
     """Beat ticks when it starts and not a cycle later; where another has just ticked, this one does nothing."""
-    seconds = settings().cycle_seconds
-    app.send_task("vlk2.dispatch", expires=seconds)
+    tick = app.conf.beat_schedule["dispatch"]
+    app.send_task(tick["task"], **tick["options"])

@@ -8,10 +8,13 @@ from vlk2.settings import Settings
 from vlk2_workers.routing import spread
 
 LONGEST_SPREAD = 5.0
+# A busy worker may be slower than a short cycle: it would find every tick expired and never run one.
+SHORTEST_LIFE = 10.0
 
 
 def schedule(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Beat's entries. Each expires before its next one, so that what piled up in an outage is not caught up with."""
+    """Beat's entries. Each expires when its next one comes (or after 10 seconds), so that what piled up in an
+    outage is not caught up with."""
     cycle = settings.cycle_seconds
     return {
         "dispatch": _every(cycle, "vlk2.dispatch"),
@@ -21,7 +24,7 @@ def schedule(settings: Settings) -> dict[str, dict[str, Any]]:
 
 
 def _every(seconds: float, task: str) -> dict[str, Any]:
-    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    return {"task": task, "schedule": seconds, "options": {"expires": max(seconds, SHORTEST_LIFE)}}
 
 
 def delay(timeline_id: str, cycle_seconds: float) -> float:
