@@ -335,3 +335,23 @@ def test_another_teams_pattern_reads_like_one_that_does_not_exist(
             told.append(refused.value.message.replace(named, "X"))
         assert told[0] == told[1]
     assert "f_" in perform(operator, "list_patterns", {"team": "acme"})["text"]
+
+
+def test_a_loop_that_ended_in_a_project_warns_there_no_more_and_still_elsewhere(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    perform(operator, "create_team", {"team": "acme"})
+    for name, project in (("ada", "ledger"), ("carol", "shop"), ("dave", "store")):
+        meet(memory(store, clock, name, project), 3, clock)
+    clock.now += MINUTE
+    memory(store, clock, "ada").record(
+        Event(EventKind.RESULT, text="ok", explicit=True, tool="Bash", command="cargo check", exit_code=0)
+    )
+    here, elsewhere = memory(store, clock, "bob", "ledger"), memory(store, clock, "bob", "shop")
+    for mine in (here, elsewhere):
+        meet(mine, 1, clock)
+    assert "looped" not in here.fetch_context().text
+    assert "looped 3 times for 3 agents" in elsewhere.fetch_context().text
+    assert here.run_cycle() is not None
+    assert "looped" not in here.fetch_context().text
+    assert "looped 3 times for 3 agents" in elsewhere.fetch_context().text

@@ -79,7 +79,9 @@ def _patterns(
             incident = timeline.incident(fingerprint, now - INCIDENT_WITHIN)
             if incident and incident.agents >= INCIDENT_AGENTS:
                 found.append(incident)
-        elif (learned := timeline.learned(fingerprint)) and (pattern := warning(learned, timeline.agent)):
+        elif (learned := timeline.learned(fingerprint)) and (
+            pattern := warning(learned, timeline.agent, timeline.owner.project)
+        ):
             found.append(pattern)
     return found
 

@@ -529,7 +529,8 @@ class _Recorder:
             incident = self._timeline.incident(fingerprint, self._now - INCIDENT_WITHIN)
             return incident if incident and incident.agents >= INCIDENT_AGENTS else None
         learned = self._timeline.learned(fingerprint)
-        return warning(learned, self._timeline.agent) if learned else None
+        owner = self._timeline.owner
+        return warning(learned, self._timeline.agent, owner.project) if learned else None
 
     def _stamps(self) -> str:
         given = self._given_stamps

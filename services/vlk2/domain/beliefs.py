@@ -34,6 +34,7 @@ class Evidence:
     ended: str
     seq: int
     at: int
+    project: str = ""
 
     @property
     def against(self) -> bool:
@@ -51,6 +52,7 @@ class Source:
     ended: str
     first_at: int
     last_at: int
+    project: str = ""
 
     @property
     def stands(self) -> bool:
@@ -131,7 +133,9 @@ def taken_in(sources: Iterable[Source], evidence: Iterable[Evidence]) -> tuple[S
     """The sources once the evidence is added, in the order of its own times; a loop ends at most once."""
     found = {source.timeline: source for source in sources}
     for item in sorted(evidence, key=lambda e: (e.at, e.pk)):
-        source = found.get(item.timeline) or Source(item.timeline, item.agent, 0, 0, "", item.at, item.at)
+        source = found.get(item.timeline) or Source(
+            item.timeline, item.agent, 0, 0, "", item.at, item.at, item.project
+        )
         if item.against:
             successes = min(source.successes + 1, source.loops)
             source = replace(source, successes=successes, ended=item.ended or source.ended)
@@ -182,17 +186,21 @@ def seen_by(learned: Learned, asker: int) -> Pattern | None:
     )
 
 
-def warning(learned: Learned, asker: int) -> Pattern | None:
+def warning(learned: Learned, asker: int, project: str = "") -> Pattern | None:
     """The pattern that an agent is told of which has itself just met the failure, or None.
 
     One loop of one other agent is enough, as long as more of what was learned stands than has ended. Where the
-    asker's own loop of it has ended, its own success is the newer word.
+    asker's own loop of it has ended, its own success is the newer word; and where every loop in the asker's project
+    has ended, it warns there no more, while it may still elsewhere.
     """
     pattern = seen_by(learned, asker)
     if pattern is None or not (pattern.warns or (pattern.pinned and pattern.others)):
         return None
-    own = [s for s in taken_in(learned.sources, learned.pending) if s.agent == asker and s.loops]
-    return None if own and not any(source.stands for source in own) else pattern
+    sources = [s for s in taken_in(learned.sources, learned.pending) if s.loops]
+    own = [source for source in sources if source.agent == asker]
+    here = [source for source in sources if project and source.project == project and not pattern.pinned]
+    over = any(near and not any(source.stands for source in near) for near in (own, here))
+    return None if over else pattern
 
 
 def unasked(pattern: Pattern) -> bool:

@@ -153,8 +153,8 @@ def pattern_row(row: Row) -> Pattern:
 
 def evidence_of(row: Row) -> Evidence:
     """The columns of the fragment `pending`."""
-    pk, timeline, agent, fingerprint, anchor, reason, ended, seq, at = row
-    return Evidence(pk, timeline, agent, fingerprint, anchor, Reason(reason), ended, seq, at)
+    pk, timeline, agent, fingerprint, anchor, reason, ended, seq, at, project = row
+    return Evidence(pk, timeline, agent, fingerprint, anchor, Reason(reason), ended, seq, at, project)
 
 
 def key_of(signature: str, symbols: str) -> Key:

@@ -38,7 +38,7 @@ UPDATE semantic_facts SET confidence = :confidence, loops = :loops, repeats = :r
 UPDATE semantic_facts SET valid_to = CASE WHEN valid_from > :at THEN valid_from ELSE :at END, successor = :successor, updated_at = :now WHERE pk = :fact
 
 -- name: fact_sources
-SELECT s.timeline, t.agent, s.loops, s.successes, s.ended, s.first_at, s.last_at
+SELECT s.timeline, t.agent, s.loops, s.successes, s.ended, s.first_at, s.last_at, t.project
 FROM fact_sources s JOIN timelines t ON t.pk = s.timeline WHERE s.fact = :fact ORDER BY s.timeline
 
 -- name: save_fact_source

@@ -15,7 +15,7 @@ s.id, f.signature, f.symbols, f.language, f.type, f.specific, f.transient, s.con
        s.ended, s.first_at, s.last_at, s.pinned
 
 -- fragment: pending
-p.pk, p.timeline, t.agent, p.fingerprint, p.anchor, p.reason, p.ended, p.seq, p.at
+p.pk, p.timeline, t.agent, p.fingerprint, p.anchor, p.reason, p.ended, p.seq, p.at, t.project
 
 -- fragment: token
 k.id, teams.name, a.name, k.scope, k.created_at, k.expires_at, k.revoked_at, k.last_used_at
