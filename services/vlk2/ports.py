@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Any, Protocol
 
 from vlk2.domain.beliefs import Evidence, Incident, Learned, Pattern, Source
 from vlk2.domain.budget import Costed
@@ -16,6 +15,7 @@ from vlk2.domain.observation import Fingerprint, Key, Seen
 from vlk2.domain.recording import History
 from vlk2.domain.states import Reason, State
 from vlk2.frozen import dataclass
+from vlk2.hints import Any, Protocol
 
 Redactor = Callable[[str], str]
 Mint = Callable[[str], str]
@@ -773,10 +773,6 @@ class Store(Protocol):
 
     def directory(self, *, write: bool) -> AbstractContextManager[Directory]:
         """A transaction on who may come in; see `Directory`."""
-        ...
-
-    def glance(self) -> AbstractContextManager[Directory]:
-        """As `directory` without writing, for one question: what every request asks costs one message."""
         ...
 
     def glance(self) -> AbstractContextManager[Directory]:

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
 from vlk2.domain.gist import Gist, Sign, sign, zeroed
+from vlk2.hints import NamedTuple
 from vlk2.redaction_rules import (
     ABOUT,
     COMMANDS,

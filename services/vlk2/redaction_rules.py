@@ -7,7 +7,7 @@ token that a cut has shortened is still a secret. Data only, so that importing i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from vlk2.hints import NamedTuple
 
 
 class Shape(NamedTuple):

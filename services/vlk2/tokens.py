@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Protocol, cast
+
+from vlk2.hints import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Protocol
 
 from vlk2.domain.ending import ENVIRONMENT, edited_since, ended_by
 from vlk2.domain.entry import Constraint
@@ -17,6 +16,7 @@ from vlk2.domain.grounds import moved
 from vlk2.domain.observation import Act, Outcome, Seen
 from vlk2.domain.quoting import code
 from vlk2.frozen import dataclass
+from vlk2.hints import Protocol
 from vlk2.ports import Fix, Timeline
 
 MOST_FILES = 16

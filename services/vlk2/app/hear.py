@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, assert_never
 
 from vlk2.app.record import WINDOW, Ready, Recorded, Terms, record_in
 from vlk2.domain.command import is_shell
@@ -25,6 +24,7 @@ from vlk2.domain.speaking import (
     same_ground,
 )
 from vlk2.frozen import dataclass, replace
+from vlk2.hints import Protocol, assert_never
 from vlk2.ports import Mint, Owner, RunKey, SayingKind, Store, Timeline, TokenCounter
 
 TOGETHER = 10 * MINUTE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import assert_never
 
 from vlk2.app.fix_trail import Files, end, keep_files
 from vlk2.domain import answers
@@ -36,6 +35,7 @@ from vlk2.domain.states import Reason, State
 from vlk2.domain.text import normalise
 from vlk2.errors import InvalidInput
 from vlk2.frozen import dataclass, replace
+from vlk2.hints import assert_never
 from vlk2.ports import Mint, NewAnchor, Owner, Redactor, RunKey, Store, Timeline, TokenCounter
 
 WINDOW = 256

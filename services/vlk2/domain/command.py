@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import NamedTuple, cast
 
 from vlk2.domain import change as changing
 from vlk2.domain.observation import Act, Change
 from vlk2.frozen import dataclass
+from vlk2.hints import NamedTuple, cast
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ literals are looked for in those.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+
+from vlk2.hints import NamedTuple
 
 # Positions in UTF-8 don't matter here, and bytes are translated and searched fast whatever the letters.
 _ZEROED = bytes.maketrans(b"123456789", b"000000000")

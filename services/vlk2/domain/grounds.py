@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from vlk2.domain.quoting import code
+from vlk2.hints import Any
 
 
 def compatible(learned: str, here: str) -> bool:

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from vlk2.domain.change import then
 from vlk2.domain.command import is_shell
 from vlk2.domain.fingerprint import ALGORITHM, wildcard
 from vlk2.domain.observation import UNRECOGNISED, Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 from vlk2.frozen import dataclass
+from vlk2.hints import NamedTuple
 
 REPEAT_LANGUAGE = "call"
 REPEAT_TYPE = "repeat"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from vlk2.frozen import dataclass
+from vlk2.hints import NamedTuple
 
 UNRECOGNISED = "text"
 """The language of a failure that no table of the fingerprints knows."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, cast
 
 from vlk2.errors import ConfigError, InvalidInput
 from vlk2.frozen import dataclass
+from vlk2.hints import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from vlk2.domain.fingerprint.rows import Table

@@ -6,7 +6,6 @@ import contextlib
 import json
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, LiteralString, Protocol
 
 from vlk2.domain.beliefs import Evidence, Incident, Learned, Pattern, Source, shareable
 from vlk2.domain.budget import Costed
@@ -19,6 +18,7 @@ from vlk2.domain.recording import History
 from vlk2.domain.states import Reason, State, allowed
 from vlk2.errors import NotAllowed
 from vlk2.frozen import replace
+from vlk2.hints import Any, LiteralString, Protocol
 from vlk2.ports import (
     Archive,
     Backlog,

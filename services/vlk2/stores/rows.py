@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from vlk2.domain.beliefs import Evidence, Pattern
 from vlk2.domain.entry import Attempt, Constraint, Entry, Kind
 from vlk2.domain.observation import Act, Change, Failing, Fingerprint, Key, Outcome, Seen
 from vlk2.domain.states import Reason, State
+from vlk2.hints import Any
 
 EXPLICIT, OWN_STATUS, WANTED, CHANGES, TOLD, COMPLAINS = 1, 2, 4, 8, 16, 32
 _CHANGE_BITS = {Change.NONE: 0, Change.PROBE: 64, Change.RESTORE: 128, Change.EDIT: 192}

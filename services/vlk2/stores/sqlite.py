@@ -8,9 +8,9 @@ import sqlite3
 import time
 from _thread import allocate_lock
 from collections.abc import Generator, Iterator
-from typing import NoReturn
 
 from vlk2.errors import StoreBusy, StoreFault, StoreIncompatible, StoreUnavailable, Vlk2Error
+from vlk2.hints import NoReturn
 from vlk2.ports import Mint
 from vlk2.stores.base import SqlStore, Statements
 from vlk2.stores.filesystem import network_file_system

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, LiteralString, cast
+
+from vlk2.hints import Literal, LiteralString, cast
 
 Dialect = Literal["sqlite", "postgres"]
 SUBJECTS = ("identity", "contents", "observations", "hearing", "entries", "constraints", "cycle", "recall", "facts", "team")

@@ -5,7 +5,7 @@ Everything behind these functions is imported when first called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from vlk2.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

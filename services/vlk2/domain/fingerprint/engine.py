@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 from vlk2.domain.command import parse_action
 from vlk2.domain.digests import sha256
@@ -17,6 +16,7 @@ from vlk2.domain.fingerprint.transience import says, waits
 from vlk2.domain.fingerprint.verdict import Verdict, edited, exit_said, judge
 from vlk2.domain.observation import Act, Diagnosis, Failing, Fingerprint, Outcome
 from vlk2.domain.text import normalise
+from vlk2.hints import NamedTuple
 
 _SHORT = 2_000  # longer than any complaint of a command that was asked to show something
 _PEERS = TEST - 2  # from here up a diagnostic is a failing thing of its own, below it may be the echo of one

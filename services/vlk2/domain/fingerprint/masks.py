@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+
+from vlk2.hints import NamedTuple
 
 MESSAGE_LIMIT = 2_000
 _ROUNDS = 8

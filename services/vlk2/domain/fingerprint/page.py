@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
-from typing import NamedTuple
 
 from vlk2.domain.gist import Gist
+from vlk2.hints import NamedTuple
 
 # Longer texts are read at both ends: what made a run fail stands in the first diagnostics or the last lines.
 LIMIT = 131_072

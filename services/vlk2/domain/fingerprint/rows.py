@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from vlk2.domain.fingerprint.page import Page
+from vlk2.hints import NamedTuple
 
 # Ranks: which of several recognised lines is the headline. The higher wins; within one rank the first.
 CODED = 90  # a compiler's or checker's own code: error[E0277], TS2345, CS0019

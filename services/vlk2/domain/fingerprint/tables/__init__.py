@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import cast
 
-from vlk2.domain.gist import Gist, Sign, sign
 from vlk2.domain.fingerprint.rows import Table
+from vlk2.domain.gist import Gist, Sign, sign
+from vlk2.hints import cast
 
 TRIGGERS: dict[str, tuple[str, ...]] = {
     "rust": ("error", "panicked at", "warning: "),
