@@ -24,8 +24,11 @@ $(SYNC): pyproject.toml uv.lock
 demo: $(SYNC) ## the main job in ten seconds: three repeats, one constraint, one revocation
 	@$(BIN)/python -m vlk2.demo $(BIN)/vlk2
 
+# Unit tests share the cores; what starts processes, servers and clients has the machine to itself.
 test: $(SYNC) ## run the tests
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit
+	$(BIN)/python -m pytest tests/contract tests/e2e
+	$(BIN)/python -m pytest tests/containers tests/clients
 
 # The wheel alone plays the demo in an empty home; then the suite runs on it with its extras. What needs an engine,
 # npm or the reference data is the same code and runs in `make test` only.
@@ -37,7 +40,8 @@ test-wheel: $(SYNC) ## build the wheel, install it alone, play the demo and run 
 	env -i HOME="$$(mktemp -d)" PATH="$$PATH" $(WHEEL_ENV)/bin/python -m vlk2.demo $(WHEEL_ENV)/bin/vlk2 > /dev/null
 	$(UV) export --quiet --frozen --all-extras --no-emit-project --no-hashes -o dist/requirements.txt
 	$(UV) pip install --quiet --python $(WHEEL_ENV)/bin/python -r dist/requirements.txt
-	$(WHEEL_ENV)/bin/python -m pytest -m "not containers and not clients and not reference" -k "not postgres" tests/unit tests/contract tests/e2e
+	$(WHEEL_ENV)/bin/python -m pytest -n 2 --dist loadfile -m "not reference" tests/unit
+	$(WHEEL_ENV)/bin/python -m pytest -k "not postgres" tests/contract tests/e2e
 
 check: lint types imports test test-wheel ## everything that CI runs
 
