@@ -78,7 +78,7 @@ def mask(text: str) -> str:
     with head or tail cut away), passwords in URLs, headers, cookies, command lines, and the values of keys that
     name a secret, where a value looks like one. A text without secrets comes back as it is.
     """
-    for _ in range(_PASSES):
+    for _ in range(_PASSES if text else 0):
         spans = _find(text)
         if not spans:
             break
@@ -112,6 +112,11 @@ def _find(text: str) -> list[_Span]:
 @cache
 def _signs_of_commands() -> tuple[Sign, ...]:
     return tuple(sign(command) for command, _ in COMMANDS)
+
+
+@cache
+def _needles() -> tuple[tuple[Sign, ...], ...]:
+    return tuple(tuple(map(sign, rule.needles)) for rule in PATTERNS)
 
 
 @cache
@@ -212,8 +217,9 @@ def _shapes(text: str, gist: Gist, spans: list[_Span]) -> None:
     discord = _compiled(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}")
     if discord.search(joined):
         spans += (_Span(found.start(), found.end(), "discord-token") for found in discord.finditer(text))
-    for rule in PATTERNS:
-        if all(map(gist.holds, rule.needles)):
+    words = gist.words
+    for rule, needles in zip(PATTERNS, _needles(), strict=True):
+        if needles[0].word in words and all(map(gist.has, needles)):
             pattern = _compiled(rule.pattern)
             group = 1 if pattern.groups else 0
             for found in pattern.finditer(text):

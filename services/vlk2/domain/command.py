@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from vlk2.domain import change as changing
 from vlk2.domain.observation import Act, Change
@@ -310,6 +310,7 @@ def _editor(tool: str, command: str, arguments: str) -> Command:
     return _file_tool(Act.READ if looks else Act.EDIT, tool, command, arguments)
 
 
+@lru_cache(maxsize=4)  # the verdict and the loop rule ask about the same line
 def _shell_line(line: str) -> Command:
     text = line.strip()
     if not text or text.startswith("NO_ACTION"):

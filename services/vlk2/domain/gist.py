@@ -6,6 +6,7 @@ literals are looked for in those.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from vlk2.hints import NamedTuple
@@ -91,6 +92,10 @@ class Gist:
         if not exact or not part or part[:1] == b"\n":
             return None
         return [(kind, line) for kind, line in self._each.items() if part in kind]
+
+    def count(self, kinds: Iterable[bytes]) -> int:
+        """How many lines are of one of these kinds."""
+        return sum(map(self._lines.count, kinds))
 
     def lines_of(self, kind: bytes) -> list[int]:
         """The numbers of the lines of one kind, in order."""

@@ -15,12 +15,17 @@ _CLEARED = 4096
 
 @cache
 def _volatile() -> re.Pattern[str]:
+    # The first character is taken before all alternatives, so that the search runs from digit to digit.
     return re.compile(
-        r"0x[0-9a-fA-F]+"
-        r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
-        r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
-        r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?"
-        r"|\b\d+(?:\.\d+)?\s?(?:ms|us|µs|ns|s|sec|secs|seconds?|minutes?)\b"
+        r"[\da-f](?:"
+        r"(?<=0)x[0-9a-fA-F]+"
+        r"|(?<!\w[\da-f])(?:"
+        r"(?<=[0-9a-f])[0-9a-f]{7}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
+        r"|(?<=\d)(?:"
+        r"\d{3}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
+        r"|\d:\d\d:\d\d(?:[.,]\d+)?"
+        r"|\d*(?:\.\d+)?\s?(?:ms|us|µs|ns|s|sec|secs|seconds?|minutes?)\b"
+        r")))"
     )
 
 
@@ -30,6 +35,13 @@ def _complaint() -> re.Pattern[str]:
         r"^[ \t]*(?:Traceback \(most recent call last\)|FAIL(?:ED|URE|URES)?\b|panic: |Exception in thread )",
         re.MULTILINE,
     )
+
+
+_COMPLAINTS = ("Traceback (most recent call last)", "FAIL", "panic: ", "Exception in thread ")
+
+
+def _complains(text: str) -> bool:
+    return any(part in text for part in _COMPLAINTS) and _complaint().search(text) is not None
 
 
 @cache
@@ -75,7 +87,7 @@ def see(
         pause=round(command.pause * 1_000_000),
         complains=diagnosis.outcome is not Outcome.FAILURE
         and command.act is Act.RUN
-        and _complaint().search(event.text) is not None,
+        and _complains(event.text),
     )
 
 

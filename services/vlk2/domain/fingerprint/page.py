@@ -158,7 +158,7 @@ class Page:
         match = pattern.match
         chosen = [index for kind, one in kinds if match(lines[one]) for index in gist.lines_of(kind)]
         chosen.sort()
-        if len(chosen) and len(lines) > _MOST:
+        if chosen and gist.count(kind for kind, _ in kinds) > _MOST:
             named = sorted(index for kind, _ in kinds for index in gist.lines_of(kind))[:_MOST]
             chosen = [index for index in chosen if index <= named[-1]]
         return [Line(index, lines[index]) for index in chosen]
