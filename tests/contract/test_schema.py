@@ -33,7 +33,7 @@ HOT = {
     "collectable": "agent_timeline_purged",
     "next_review": "memory_metadata_review",
     "last_cycle": "cycles_timeline",
-    "fact_of": "semantic_facts_current",
+    "fact_of": "semantic_facts_current|semantic_facts_fingerprint",
 }
 # What may look through a whole table: it is small (leases, what waits for the index) or asked for by a person.
 WHOLE = {
