@@ -443,9 +443,7 @@ class SqlTimeline:
 
     def fingerprint_pk(self, key: Key) -> int | None:
         if key not in self._keys:
-            row = self._run.one(
-                "fingerprint_pk", signature=key.signature, symbols=symbols_text(key.symbols)
-            )
+            row = self._run.one("fingerprint_pk", signature=key.signature, symbols=symbols_text(key.symbols))
             self._keys[key] = row[0] if row else None
         return self._keys[key]
 

@@ -9,7 +9,18 @@ from functools import cache
 from vlk2.hints import Literal, LiteralString, cast
 
 Dialect = Literal["sqlite", "postgres"]
-SUBJECTS = ("identity", "contents", "observations", "hearing", "entries", "constraints", "cycle", "recall", "facts", "team")
+SUBJECTS = (
+    "identity",
+    "contents",
+    "observations",
+    "hearing",
+    "entries",
+    "constraints",
+    "cycle",
+    "recall",
+    "facts",
+    "team",
+)
 _HEADINGS = ("name", "fragment", "table", "fault")
 _FOLDER = os.path.join(os.path.dirname(__file__), "sql")
 
