@@ -33,6 +33,7 @@ def _family(kind: str, body: str, *prefixes: str, bound: bool = False) -> tuple[
 
 
 SHAPES: tuple[Shape, ...] = (
+    Shape("vlk2-token", "vlk2_", rf"{_W}{{43}}(?!{_W})", True),  # our own: a team server's
     # Source hosting, packages and continuous integration
     *_family("github-token", rf"{_AN}{{20,}}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
     Shape("github-token", "github_pat_", r"\w{22,}"),

@@ -34,6 +34,7 @@ def drawn(count: int, alphabet: str = ALNUM) -> str:
 
 
 TOKENS = {
+    "our own": "vlk2" + "_" + drawn(43, WORD),
     "github classic": "ghp" + "_" + drawn(36),
     "github oauth": "gho" + "_" + drawn(36),
     "github user": "ghu" + "_" + drawn(36),
