@@ -67,16 +67,31 @@ def _apply(row: Row, table: Table, page: Page) -> list[Found]:
     return out
 
 
+def _read_table(table: Table, page: Page, found: list[Found]) -> None:
+    """Add what one table finds in a page to `found`."""
+    for row in table.rows:
+        if page.holds(row.guard):
+            found += _apply(row, table, page)
+    for finder in table.finders:
+        found += finder(page)
+
+
 def read(text: str, extra: Table | None = None) -> Reading:
     page = Page(text)
     found: list[Found] = []
-    gist = page.gist
-    chosen = tables.relevant(page.text, gist)
+    whole = page.text
+    gist = page.gist if len(page.lines) > 1 else None
+    chosen = tables.met(whole, gist)
     if extra is not None:
-        chosen.insert(0, extra)
-    for table in chosen:
-        for row in table.rows:
-            if gist.holds(row.guard):
+        _read_table(extra, page, found)
+    for name in chosen:
+        table = tables.load(name)
+        if gist is None:
+            _read_table(table, page, found)
+            continue
+        words = gist.words
+        for row, guard in tables.guards(name):
+            if guard.word in words and gist.has(guard):
                 found += _apply(row, table, page)
         for finder in table.finders:
             found += finder(page)

@@ -141,6 +141,10 @@ class Page:
                 changed = True
         return changed
 
+    def holds(self, literal: str) -> bool:
+        """Whether `literal` stands in the text."""
+        return literal in self.text if len(self.lines) == 1 else self.gist.holds(literal)
+
     @property
     def gist(self) -> Gist:
         """What stands in the text, for many questions."""
@@ -150,6 +154,8 @@ class Page:
 
     def candidates(self, literal: str, pattern: re.Pattern[str]) -> Iterable[Line]:
         """Of the lines that `containing` yields those that `pattern` may match, and maybe others."""
+        if len(self.lines) == 1:
+            return self.containing(literal)
         gist = self.gist
         kinds = gist.alike(literal) if _blind(pattern.pattern) else None
         if kinds is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 
-from vlk2.domain.fingerprint.rows import Table
+from vlk2.domain.fingerprint.rows import Row, Table
 from vlk2.domain.gist import Gist, Sign, sign
 from vlk2.hints import cast
 
@@ -161,16 +161,23 @@ def _signs() -> tuple[tuple[bytes, tuple[tuple[str, Sign], ...]], ...]:
     return tuple((word, tuple(signs)) for word, signs in by_word.items())
 
 
-def relevant(text: str, gist: Gist | None = None) -> list[Table]:
-    """The tables that have anything to say about a text, in the order of the registry. `gist` is the text's."""
+@cache
+def guards(name: str) -> tuple[tuple[Row, Sign], ...]:
+    """The rows of the table of that name, each with the sign of its guard."""
+    return tuple((row, sign(row.guard)) for row in load(name).rows)
+
+
+def met(text: str, gist: Gist | None = None) -> list[str]:
+    """The names of the tables that have anything to say about a text, in the order of the registry. `gist` is the
+    text's, where the caller has made it."""
     if len(text) < 2_000 and "\n" not in text and text.isascii():
         hits = _hits(text)
         if not hits and _located().search(text) is None:
             return []
-        met = _met_by()
-        names = {name for hit in hits for trigger, name in met[hit] if trigger in text}
+        met_by = _met_by()
+        names = {name for hit in hits for trigger, name in met_by[hit] if trigger in text}
         names.add("lint")
-        return [load(name) for name in TRIGGERS if name in names]
+        return [name for name in TRIGGERS if name in names]
     gist = gist or Gist(text)
     words = gist.words
     chosen: set[str] = set()
@@ -179,4 +186,9 @@ def relevant(text: str, gist: Gist | None = None) -> list[Table]:
             for name, trigger in signs:
                 if name not in chosen and gist.has(trigger):
                     chosen.add(name)
-    return [load(name) for name in TRIGGERS if name in chosen]
+    return [name for name in TRIGGERS if name in chosen]
+
+
+def relevant(text: str) -> list[Table]:
+    """The tables that have anything to say about a text, in the order of the registry."""
+    return [load(name) for name in met(text)]

@@ -46,9 +46,7 @@ def _browser_frame(line: str) -> bool:
 
 def _errors(page: Page) -> list[Found]:
     """A line `Name: message` with a stack below it, or with the caret of a source line above."""
-    if not any(
-        page.gist.holds(mark) for mark in (" at ", "Node.js v", "^", "@http", "@file", "@webpack", ".js:")
-    ):
+    if not any(page.holds(mark) for mark in (" at ", "Node.js v", "^", "@http", "@file", "@webpack", ".js:")):
         return []
     found: list[Found] = []
     lines = page.lines

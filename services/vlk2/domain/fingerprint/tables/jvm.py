@@ -80,7 +80,7 @@ def _test_above(page: Page, index: int) -> str:
 
 def _traces(page: Page) -> list[Found]:
     """The outermost exception names a trace; the last `Caused by` completes its template."""
-    if not page.gist.holds("\tat ") and not page.gist.holds(" at "):
+    if not page.holds("\tat ") and not page.holds(" at "):
         return []
     found: list[Found] = []
     lines = page.lines

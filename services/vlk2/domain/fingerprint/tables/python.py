@@ -179,7 +179,7 @@ def _test_name(line: str) -> str:
 
 def _blocks(page: Page) -> list[Found]:
     """The failure blocks of pytest: the last exception of each block, with its first line of explanation."""
-    if not page.gist.holds("\nE  ") and not page.text.startswith("E  "):
+    if not page.holds("\nE  ") and not page.text.startswith("E  "):
         return []
     found: list[Found] = []
     test = ""
@@ -234,7 +234,7 @@ def _blocks(page: Page) -> list[Found]:
 
 def _summary(page: Page) -> list[Found]:
     """The short summary of pytest. A test whose block stands above is not told twice."""
-    if not any(page.gist.holds(word) for word in ("FAILED ", "ERROR ")):
+    if not any(page.holds(word) for word in ("FAILED ", "ERROR ")):
         return []
     told = {one.test for one in _blocks(page)}
     found: list[Found] = []
