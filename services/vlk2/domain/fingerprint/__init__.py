@@ -5,10 +5,12 @@ Everything behind these functions is imported when first called.
 
 from __future__ import annotations
 
+from functools import cache
+
 from vlk2.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from vlk2.domain.fingerprint.engine import Explanation
     from vlk2.domain.fingerprint.rows import Table
@@ -34,9 +36,14 @@ def diagnose(
     the shape of a failing tool's own output is one. `extra` holds a project's own rows. Never raises on any
     text; linear in its length.
     """
+    return _decision()(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+
+
+@cache
+def _decision() -> Callable[..., Diagnosis]:
     from vlk2.domain.fingerprint.engine import diagnose as decide
 
-    return decide(text, is_error=is_error, exit_code=exit_code, action=action, extra=extra)
+    return decide
 
 
 def explain(

@@ -97,13 +97,19 @@ _MARKS = (
     "FullyQ",
     "uninit",
 )
-_LETTERS = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalpha()})
+_LETTERS = bytes(code if code > 127 or chr(code).isalpha() else 32 for code in range(256))
+_WORDS_AS_BYTES = frozenset(word.encode() for word in _WORDS)
 
 
 @cache
-def _located() -> re.Pattern[str]:
+def _place() -> re.Pattern[str]:
     """`file.ext:12:` or `file.ext:12:3:`, by which any linter's line is known."""
     return re.compile(r"\.[A-Za-z]\w{0,9}:\d+: |:\d+:\d+: ")
+
+
+def _located(line: str) -> bool:
+    """Whether a place in a file stands in a line."""
+    return ": " in line and _place().search(line) is not None
 
 
 @cache
@@ -119,15 +125,20 @@ def _met_by() -> dict[str, tuple[tuple[str, str], ...]]:
             for one in triggers
             if any(
                 word == part or (len(part) > 2 and (word.endswith(part) or word.startswith(part)))
-                for part in one[0].lower().translate(_LETTERS).split()
+                for part in _parts(one[0].lower())
             )
         )
     return met
 
 
+def _parts(text: str) -> list[str]:
+    return text.encode().translate(_LETTERS).decode().split()
+
+
 def _hits(line: str) -> set[str]:
     """The words and marks of a single line by which a table may be met."""
-    hits: set[str] = set(_WORDS.intersection(line.lower().translate(_LETTERS).split()))
+    words = _WORDS_AS_BYTES.intersection(line.lower().encode().translate(_LETTERS).split())
+    hits = {word.decode() for word in words}
     hits.update([mark for mark in _MARKS if mark in line])
     return hits
 
@@ -137,7 +148,7 @@ def ordinary(text: str, *, unless: Callable[[str], bool]) -> bool:
 
     `unless` is asked of the few lines that hold a telling word and yet no trigger.
     """
-    if len(text) >= 2_000 or "\n" in text or not text.isascii() or _located().search(text) is not None:
+    if len(text) >= 2_000 or "\n" in text or not text.isascii() or _located(text):
         return False
     hits = _hits(text)
     if not hits:
@@ -172,7 +183,7 @@ def met(text: str, gist: Gist | None = None) -> list[str]:
     text's, where the caller has made it."""
     if len(text) < 2_000 and "\n" not in text and text.isascii():
         hits = _hits(text)
-        if not hits and _located().search(text) is None:
+        if not hits and not _located(text):
             return []
         met_by = _met_by()
         names = {name for hit in hits for trigger, name in met_by[hit] if trigger in text}
