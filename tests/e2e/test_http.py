@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -380,6 +381,17 @@ def test_readyz_says_that_the_database_is_away_and_health_still_answers(tmp_path
         outage = Agent([server.port], "vlk2_" + "A" * 43).rpc("tools/list")
         assert outage.status == 503
         assert outage.headers["retry-after"] == "2"
+
+
+def test_readyz_says_that_the_schema_is_a_newer_ones(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    open_store(env["VLK2_STORE"]).close()
+    with sqlite3.connect(env["VLK2_STORE"].removeprefix("sqlite://")) as connection:
+        connection.execute("UPDATE store_meta SET value = '99' WHERE name IN ('min_reader', 'min_writer')")
+    with HttpServer(VLK2, env) as server:
+        answer = _ready(server.port)
+        assert answer.status == 503
+        assert list(answer.json["reasons"]) == ["schema"]
 
 
 def test_readyz_says_that_the_spool_does_not_drain(tmp_path: Path) -> None:
