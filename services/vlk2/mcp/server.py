@@ -360,7 +360,9 @@ def serve_stdio() -> None:
     # For `vlk2 doctor`: hook and server must be of one store.
     seen.note(data_directory(os.environ), "server", "start", settings.store, memory.clock())
     server = build(
-        lambda: memory, surroundings_of(root), resource=memory.read if isinstance(memory, RemoteMemory) else None
+        lambda: memory,
+        surroundings_of(root),
+        resource=memory.read if isinstance(memory, RemoteMemory) else None,
     )
     cycle = None if settings.broker or far else CycleThread(memory)
     drainer = Drainer(memory, data_directory(os.environ))
