@@ -39,7 +39,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "pause": ("pause", "Record and say nothing for a while."),
     "resume": ("pause", "End a pause."),
     "patterns": ("patterns", "What the team learned: list, explain, revoke, pin."),
-    "patterns": ("patterns", "What the team learned: list, explain, revoke, pin."),
     "join": ("join", "Use a team server from now on."),
     "leave": ("join", "Go back to this machine's own store."),
     "sync": ("join", "Hand in what waits in the spool."),
