@@ -31,7 +31,7 @@ test: $(SYNC) ## run the tests
 	$(BIN)/python -m pytest tests/containers tests/clients
 
 # The wheel alone plays the demo in an empty home; then the suite runs on it with its extras. What needs an engine,
-# npm or the reference data is the same code and runs in `make test` only.
+# npm or the reference data, and what takes minutes, is the same code and runs in `make test` only.
 test-wheel: $(SYNC) ## build the wheel, install it alone, play the demo and run the suite on it
 	rm -rf $(WHEEL_ENV) dist
 	$(UV) build --quiet --wheel --out-dir dist
@@ -41,7 +41,7 @@ test-wheel: $(SYNC) ## build the wheel, install it alone, play the demo and run 
 	$(UV) export --quiet --frozen --all-extras --no-emit-project --no-hashes -o dist/requirements.txt
 	$(UV) pip install --quiet --python $(WHEEL_ENV)/bin/python -r dist/requirements.txt
 	$(WHEEL_ENV)/bin/python -m pytest -n 2 --dist loadfile -m "not reference" tests/unit
-	$(WHEEL_ENV)/bin/python -m pytest -k "not postgres" tests/contract tests/e2e
+	$(WHEEL_ENV)/bin/python -m pytest tests/e2e/test_main_job.py tests/e2e/test_bad_input.py tests/e2e/test_sdk.py
 
 check: lint types imports test test-wheel ## everything that CI runs
 
