@@ -99,9 +99,9 @@ def _find(text: str) -> list[_Span]:
     for (command, pattern), told in zip(COMMANDS, _signs_of_commands(), strict=True):
         if told.word in words and command in lower:
             _command(text, lower, command, pattern, spans)
-    if b"authorization" in words or b"bearer " in words or b"basic " in words:
+    if "authorization" in words or "bearer " in words or "basic " in words:
         _schemes(text, lower, spans)
-    if b"cookie" in words:
+    if "cookie" in words:
         _cookies(text, lower, spans)
     keywords = [keyword for keyword, told in _signs_of_keywords() if told.word in words]
     if keywords:
@@ -124,7 +124,7 @@ def _signs_of_keywords() -> tuple[tuple[str, Sign], ...]:
     return tuple((keyword, sign(keyword)) for keyword in KEYWORDS)
 
 
-def _words(text: str, lower: str, gist: Gist) -> bytes:
+def _words(text: str, lower: str, gist: Gist) -> str:
     """The words of `lower`, to ask what cannot stand in it."""
     # a Kelvin sign and a dotted I are the only letters beyond ASCII that become a letter of it
     if not text.isascii() and ("\u212a" in text or "\u0130" in text):

@@ -27,7 +27,7 @@ class Sign(NamedTuple):
     is enough where `exact`). A `part` that is empty says that only the whole text tells."""
 
     literal: str
-    word: bytes
+    word: str
     part: bytes
     exact: bool
 
@@ -36,14 +36,16 @@ def sign(literal: str) -> Sign:
     """The sign of one literal."""
     data = literal.encode("utf-8", "surrogatepass")
     if b"\n" in data[1:] or data == b"\n":
-        return Sign(literal, b"", b"", False)
+        return Sign(literal, "", b"", False)
     part = zeroed(data)
     plain = data.translate(_LETTERS)
     word = max(plain.split(), key=len, default=b"")
     if word:
         at = plain.find(word)
         word = plain[max(0, at - 1) : at + len(word) + 1]
-    return Sign(literal, word, part, not any(48 <= code < 58 for code in data))
+    return Sign(
+        literal, word.decode("utf-8", "surrogatepass"), part, not any(48 <= code < 58 for code in data)
+    )
 
 
 @cache
@@ -66,7 +68,8 @@ class Gist:
         # a first line that comes again stands behind a line end too
         again = b"\n" if self._each[first] else b""
         self.kinds: bytes = again + b"\n".join(self._each)
-        self.words: bytes = b" %b " % b" ".join({*self.kinds.translate(_LETTERS).split()})
+        words = {*self.kinds.translate(_LETTERS).split()}
+        self.words: str = f" {b' '.join(words).decode('utf-8', 'surrogatepass')} "
         self._held: dict[str, bool] = {}
 
     def holds(self, literal: str) -> bool:

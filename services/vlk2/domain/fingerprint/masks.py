@@ -7,7 +7,7 @@ is anchored at the start of its token, which keeps the scan linear.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from vlk2.hints import NamedTuple
 
@@ -80,14 +80,43 @@ _QUOTED = (
 )
 
 
-@cache
-def _volatile() -> re.Pattern[str]:
-    return re.compile("|".join([_KEEP, *(f"(?P<{name}>{pattern})" for name, pattern in _VOLATILE)]))
+# What a text must hold for a mask to find anything in it; the others only need a digit.
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "url": ("://",),
+    "email": ("@",),
+    "uuid": ("-",),
+    "time": ("-", "/", ".", ":", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
+    "ip": (".",),
+    "mac": (":",),
+    "address": ("0x", "0X"),
+    "port": (":",),
+    "path": ("/", "\\"),
+    "file": (".",),
+}
+_SIGNS = tuple(dict.fromkeys(sign for signs in _NEEDS.values() for sign in signs))
 
 
-@cache
-def _message() -> re.Pattern[str]:
-    return re.compile("|".join([_KEEP, _QUOTED, *(f"(?P<{name}>{pattern})" for name, pattern in _VOLATILE)]))
+@lru_cache(maxsize=128)
+def _masks(*signs: str) -> re.Pattern[str]:
+    """The masks for a text in which of all `_SIGNS` only these stand, and `'` where it may hold a quote."""
+    able = (
+        f"(?P<{name}>{pattern})"
+        for name, pattern in _VOLATILE
+        if name not in _NEEDS or any(sign in signs for sign in _NEEDS[name])
+    )
+    return re.compile("|".join([_KEEP, *([_QUOTED] if "'" in signs else []), *able]))
+
+
+def _volatile(text: str) -> re.Pattern[str]:
+    """The masks that may find something in `text`."""
+    return _masks(*[sign for sign in _SIGNS if sign in text])
+
+
+def _message(text: str) -> re.Pattern[str]:
+    """The masks that may find something in `text`, what it quotes among them."""
+    if not any(mark in text for mark in _QUOTES):
+        return _volatile(text)
+    return _masks("'", *[sign for sign in _SIGNS if sign in text])
 
 
 @cache
@@ -147,7 +176,7 @@ def symbol(text: str) -> str:
         return place(found[0]) if kind in ("path", "file") else f"<{kind}>"
 
     if _volatile_at_all(text):
-        text = _volatile().sub(put, text)
+        text = _volatile(text).sub(put, text)
         if text.startswith("<") and text.endswith(">") and text[1:-1].isalpha():
             return ""  # nothing but what never matters
     return _spaces().sub(" ", text)
@@ -189,7 +218,7 @@ def template(message: str, *, explain: bool = False) -> Template:
 
     text = message
     for _ in range(_ROUNDS):
-        pattern = _message() if _volatile_at_all(text) else _quotes()
+        pattern = _message(text) if _volatile_at_all(text) else _quotes()
         before, text = text, pattern.sub(put, text)
         # a quote that had no partner may have found one among the masks; without quotes one round is all
         if text == before or not any(mark in text for mark in _QUOTES):

@@ -162,9 +162,9 @@ def ordinary(text: str, *, unless: Callable[[str], bool]) -> bool:
 
 
 @cache
-def _signs() -> tuple[tuple[bytes, tuple[tuple[str, Sign], ...]], ...]:
+def _signs() -> tuple[tuple[str, tuple[tuple[str, Sign], ...]], ...]:
     """Every trigger with its table, by the word that a text with it cannot be without."""
-    by_word: dict[bytes, list[tuple[str, Sign]]] = {}
+    by_word: dict[str, list[tuple[str, Sign]]] = {}
     for name, triggers in TRIGGERS.items():
         for trigger in triggers:
             made = sign(trigger)
