@@ -117,9 +117,7 @@ def _tracebacks(page: Page) -> list[Found]:
             continue
         one, done, group = read
         after = (
-            "\n".join(page.lines[done + 1 : done + 40])
-            if _CAUSE in page.text or _HANDLING in page.text
-            else ""
+            "\n".join(page.lines[done + 1 : done + 40]) if page.holds(_CAUSE) or page.holds(_HANDLING) else ""
         )
         following = after.partition(_HEAD)[0]
         linked = (_CAUSE in following or _HANDLING in following) and _HEAD in after

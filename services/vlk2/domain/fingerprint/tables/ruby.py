@@ -31,10 +31,15 @@ def _rspec(page: Page) -> list[Found]:
             if (text.startswith("# ") and ":" in text) or (text[:1].isdigit() and ") " in text[:6]):
                 break
             body.append(text)
-        at = next((n for n, text in enumerate(body) if _class_line(text)), -1)
+        at = next((n for n, text in enumerate(body) if text[-1:] == ":" and _class_line(text)), -1)
         kind = _class_line(body[at]) if at >= 0 else "ExpectationNotMetError"
-        if at < 0 and any(
-            text.startswith(("received: ", "received :")) or " received unexpected " in text for text in body
+        if (
+            at < 0
+            and page.holds("received")
+            and any(
+                text.startswith(("received: ", "received :")) or " received unexpected " in text
+                for text in body
+            )
         ):
             kind = "MockExpectationError"
         paragraphs = [n for n, text in enumerate(body) if not text]
