@@ -58,7 +58,9 @@ def open_store(address: str, *, busy_seconds: float = 10.0, migrate: bool = True
         return PostgresStore(address, mint, busy_seconds=busy_seconds, migrate=migrate)
     scheme = address.partition(":")[0]
     if scheme in ("http", "https"):
-        raise ConfigError(f"this needs the store itself, and VLK2_STORE names the team server {address}: do it there.")
+        raise ConfigError(
+            f"this needs the store itself, and VLK2_STORE names the team server {address}: do it there."
+        )
     raise ConfigError(
         f"VLK2_STORE names a {scheme} store, which this version cannot open: use sqlite:///PATH or postgresql://…"
     )

@@ -58,7 +58,7 @@ else:
                 "_replace": _replace,
                 "_asdict": _asdict,
                 "__repr__": _shown,
-                "__getnewargs__": lambda self: tuple(self),
+                "__getnewargs__": _given,
                 "__new__": _first_new,
             }
             return type(name, (tuple,), made | body)
@@ -89,6 +89,9 @@ else:
         if changes:
             raise ValueError(f"Got unexpected field names: {list(changes)!r}")
         return made
+
+    def _given(self):  # noqa: ANN001, ANN202
+        return tuple(self)
 
     def _asdict(self):  # noqa: ANN001, ANN202
         return dict(zip(self._fields, self, strict=True))

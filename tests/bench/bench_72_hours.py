@@ -132,4 +132,6 @@ class _Days:
                     # and again has one entry: a success has no text.
                     known = entry.fingerprint is not None and entry.fingerprint.language != "call"
                     need = 3 if known else 1
-                    self.groundless += len(evidence) < need or any(one.at > entry.at for one in evidence[:need])
+                    self.groundless += len(evidence) < need or any(
+                        one.at > entry.at for one in evidence[:need]
+                    )

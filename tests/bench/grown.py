@@ -19,9 +19,23 @@ BEGIN = 20_000 * DAY
 BASE = 2_000
 DISTINCT = 20
 """One content in so many observations is new."""
-_NAMES = (
-    ["load", "parse", "save", "render", "build", "check", "merge", "split", "fetch", "index", "ledger", "invoice", "totals", "export", "price"]
-)
+_NAMES = [
+    "load",
+    "parse",
+    "save",
+    "render",
+    "build",
+    "check",
+    "merge",
+    "split",
+    "fetch",
+    "index",
+    "ledger",
+    "invoice",
+    "totals",
+    "export",
+    "price",
+]
 _COUNTER = ExactCounter()
 
 

@@ -88,9 +88,7 @@ def test_what_the_user_stopped_is_no_failure():
 
 
 def test_an_explicit_record_has_the_command_that_its_payload_names_and_keeps_its_place():
-    record = Event(
-        kind=EventKind.RESULT, text="KeyError: 'price'", explicit=True, place="src/cart.py"
-    )
+    record = Event(kind=EventKind.RESULT, text="KeyError: 'price'", explicit=True, place="src/cart.py")
     bare = seen(record)
     assert bare.explicit
     assert (bare.call, bare.command, bare.place) == ("", "", "src/cart.py")

@@ -29,7 +29,6 @@ from vlk2.redaction import mask
 from vlk2.settings import load
 from vlk2.tokens import ByteCounter
 
-
 _IN_MEMORY = 8 << 20
 
 

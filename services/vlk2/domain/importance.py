@@ -83,9 +83,7 @@ def importance(life: Life, *, now: int, below: float = STALE_BELOW) -> Importanc
     )
 
 
-def _crossing(
-    total: Callable[[int], float], below: float, anchor: int, age: int, horizon: int
-) -> int | None:
+def _crossing(total: Callable[[int], float], below: float, anchor: int, age: int, horizon: int) -> int | None:
     """The first moment at which the falling `total` is under `below`, to the hour, by bisection."""
     if total(age) < below:
         return anchor + age

@@ -39,9 +39,7 @@ def call_of(payload: str) -> Call:
 def _named(fields: Mapping[str, object]) -> Call:
     inner = next((m for k in _ARGUMENTS if (m := _mapping(fields.get(k)))), dict[str, object]())
     tool = next((str(fields[k]) for k in ("tool", "tool_name", "name") if fields.get(k)), "")
-    command = next(
-        (_line(source[k]) for source in (fields, inner) for k in _COMMANDS if source.get(k)), ""
-    )
+    command = next((_line(source[k]) for source in (fields, inner) for k in _COMMANDS if source.get(k)), "")
     code = next((fields[k] for k in ("exit_code", "exitCode", "returncode") if k in fields), None)
     return Call(
         tool or _SHELL,
