@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+
+if TYPE_CHECKING:
+    from composed import Compose
 
 
 def absent(what: str) -> NoReturn:
@@ -45,3 +48,19 @@ def postgres_server(request: pytest.FixtureRequest) -> Iterator[str]:
     container = PostgresContainer(image, username="vlk2", password="vlk2", dbname="vlk2", driver=None)
     with container.with_command("postgres -c max_connections=300") as running:
         yield running.get_connection_url()
+
+
+@pytest.fixture(scope="session")
+def compose(docker_engine: None) -> Iterator[Compose]:
+    """The composed stack, one for all the tests that need it."""
+    from composed import Compose
+
+    made = Compose()
+    try:
+        up = made.run("up", "--build", "--wait", "--wait-timeout", "240", check=False, timeout=900)
+        if up.returncode:
+            logs = made.run("logs", "--no-color", "--tail", "40", check=False).stdout
+            pytest.fail(f"up exited {up.returncode}: {up.stderr[-3000:]}\n{logs}")
+        yield made
+    finally:
+        made.run("down", "--volumes", "--timeout", "5", check=False, timeout=180)

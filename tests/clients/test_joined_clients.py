@@ -1,4 +1,4 @@
-"""Two people's real Claude Code on one team server: what the first one's loop teaches the second."""
+"""Two people's real Claude Code on the composed team server: what the first one's loop teaches the second."""
 
 from __future__ import annotations
 
@@ -6,44 +6,40 @@ import concurrent.futures
 import json
 import pathlib
 import subprocess
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from agents import BIN, environment
+from composed import Compose
 from driving import Desk
-from httprpc import Agent, HttpServer
+from httprpc import Agent
 from stand_in import Run, Say, written
 from test_real_clients import CHECK, checkout
 
-from vlk2.bootstrap import open_store
-from vlk2.team import Desk as Administration
-from vlk2.team import perform
-
-pytestmark = pytest.mark.clients
+pytestmark = [pytest.mark.clients, pytest.mark.containers]
 
 
 class Team:
-    """A team server and the desks of two people who joined it."""
+    """The desks of two people who joined the composed stack."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        (folder / "server").mkdir()
-        self.env = environment(folder / "server", VLK2_AUTH="tokens")
-        store = open_store(self.env["VLK2_STORE"])
-        operator = Administration(store, "cli op")
-        perform(operator, "create_team", {"team": "shop"})
-        self.server = HttpServer(BIN / "vlk2", self.env)
+    def __init__(self, folder: pathlib.Path, compose: Compose) -> None:
+        self.compose = compose
         self.tokens: dict[str, str] = {}
         self.desks: dict[str, Desk] = {}
+        self._operate("team", "create", "joined")
         for name in ("ada", "bob"):
-            made = perform(operator, "create_token", {"team": "shop", "agent": name})
+            self._operate("agent", "create", name, "--team", "joined")
+            made = self._operate("token", "create", "--team", "joined", "--agent", name)
             self.tokens[name] = made["token"]
             self.desks[name] = self._join(Desk("claude-code", folder / name), made["token"])
-        store.close()
+
+    def _operate(self, *arguments: str) -> dict[str, Any]:
+        done = self.compose.run("exec", "-T", "serve", "vlk2", *arguments, "--json")
+        return json.loads(done.stdout)
 
     def _join(self, desk: Desk, token: str) -> Desk:
         checkout(desk.work)
         joined = subprocess.run(
-            ["vlk2", "join", f"http://127.0.0.1:{self.server.port}"],
+            ["vlk2", "join", f"http://127.0.0.1:{self.compose.port}"],
             input=token + "\n",
             env=desk.environment(),
             capture_output=True,
@@ -54,18 +50,22 @@ class Team:
         desk.install()
         return desk
 
+    def stop(self) -> None:
+        self.compose.run("stop", "--timeout", "5", "serve", timeout=60)
+
+    def start(self) -> None:
+        self.compose.run("up", "--detach", "--wait", "--no-recreate", "serve", timeout=180)
+
     def project(self, name: str) -> str:
         return str((self.desks[name].work / ".git").resolve())
 
     def context(self, name: str) -> str:
-        return Agent([self.server.port], self.tokens[name], self.project(name)).context()
+        return Agent([self.compose.port], self.tokens[name], self.project(name)).context()
 
 
 @pytest.fixture(scope="module")
-def team(clients: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
-    made = Team(tmp_path_factory.mktemp("joined"))
-    yield made
-    made.server.stop()
+def team(clients: pathlib.Path, compose: Compose, tmp_path_factory: pytest.TempPathFactory) -> Team:
+    return Team(tmp_path_factory.mktemp("joined"), compose)
 
 
 def test_the_second_agents_next_request_after_its_first_failure_holds_what_the_first_ones_loop_taught(
@@ -81,7 +81,7 @@ def test_the_second_agents_next_request_after_its_first_failure_holds_what_the_f
 
 
 def test_with_the_server_stopped_both_go_on_and_every_event_is_there_when_it_is_back(team: Team) -> None:
-    team.server.stop()
+    team.stop()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         scripts = [CHECK, CHECK, Run("echo no more"), Say("done")]
         models = list(pool.map(lambda desk: desk.run(scripts), team.desks.values()))
@@ -89,7 +89,7 @@ def test_with_the_server_stopped_both_go_on_and_every_event_is_there_when_it_is_
         read = written(model.conversation())
         assert read.count("Traceback (most recent call last)") == 2, desk.output
         assert "no more" in read
-    team.server = HttpServer(BIN / "vlk2", team.env, "--port", str(team.server.port))
+    team.start()
     for desk in team.desks.values():
         done = json.loads(desk.vlk2("sync", "--json"))
         assert done["waiting"] == 0
