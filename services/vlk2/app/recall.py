@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from vlk2.app.entries import excerpt_of
+from vlk2.app.index_pending import index_pending
 from vlk2.domain.anchors import closed_text
 from vlk2.domain.beliefs import Pattern, pattern_text
 from vlk2.domain.budget import cost
@@ -21,7 +22,6 @@ from vlk2.ports import Owner, Redactor, Store, Timeline, TokenCounter
 
 MOST = 50
 TOKEN_LIMIT = 4_000
-_PENDING_AT_ONCE = 500
 _SCANNED = 2_000
 _PATTERNS_SCANNED = 500
 _CONSTRAINTS_SCANNED = 500
@@ -57,7 +57,8 @@ def recall(
     tokens = query_tokens(mask(normalise(query)))
     if not tokens:
         raise InvalidInput("query holds no word: name an error code, a symbol, a file or a command.")
-    _index_pending(store, owner, now)
+    with contextlib.suppress(StoreUnavailable):  # what cannot be indexed now is found next time
+        index_pending(store, owner, now)
     with store.read(owner, now) as timeline:
         fulltext = timeline.fulltext
         hits = _entries(timeline, tokens, limit) + _constraints(timeline, tokens)
@@ -92,20 +93,6 @@ def _note_use(store: Store, owner: Owner, ids: Sequence[str], now: int) -> None:
         return
     with contextlib.suppress(StoreUnavailable), store.write(owner, now) as timeline:
         timeline.note_use(ids, now, shown=False)
-
-
-def _index_pending(store: Store, owner: Owner, now: int) -> None:
-    """Takes into the index what recording left for later; what cannot be written now is found next time."""
-    try:
-        while True:
-            with store.write(owner, now) as timeline:
-                pending = timeline.take_pending(_PENDING_AT_ONCE)
-                for content, body in pending:
-                    timeline.index(content, index_text(body))
-            if len(pending) < _PENDING_AT_ONCE:
-                return
-    except StoreUnavailable:
-        return
 
 
 def _entries(timeline: Timeline, tokens: Sequence[str], limit: int) -> list[_Hit]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from vlk2.app.consolidate import Done, consolidate
 from vlk2.app.dispatch import MOST_FAILURES, dispatch
 from vlk2.app.distil import distil
 from vlk2.app.enforce_budget import enforce_budget
+from vlk2.app.index_pending import index_pending
 from vlk2.domain.moments import MINUTE
 from vlk2.errors import NotAllowed, StoreBusy, StoreFault, StoreUnavailable
 from vlk2.frozen import dataclass
 from vlk2.ports import Lease, Mint, Store, TokenCounter
 
 RETRY = MINUTE
+INDEX_ROUNDS = 5
 _Result = TypeVar("_Result")
 
 
@@ -43,7 +46,7 @@ def tick(
     """Runs one tick unless another process has had this period's (then None). `period` in microseconds.
 
     A timeline that fails is given back and tried again a minute later, and parked at its fifth failure in a
-    row; the others go on.
+    row; the others go on. At last some of what recording left for the search index is taken in.
     """
     leases = dispatch(store, worker=worker, now=clock(), period=period)
     if leases is None:
@@ -56,6 +59,10 @@ def tick(
             continue  # not the timeline's fault: its lease runs out and it is taken again
         if isinstance(outcome, Done):
             done.append(outcome)
+    owner = store.owner_of(leases[-1].timeline_id) if leases else None
+    if owner:
+        with suppress(StoreUnavailable):
+            index_pending(store, owner, clock(), rounds=INDEX_ROUNDS)
     return done
 
 
