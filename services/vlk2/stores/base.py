@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
@@ -1122,7 +1123,7 @@ def _life(
     return Life(entry.kind, at, max(1, count or 1), kin + fact + cited, uses or 0, used_at, failed)
 
 
-class SqlStore:
+class SqlStore(ABC):
     """The store port over a database's transactions; each kind of database says how it opens and ends them,
     and calls `_opened` with what `store_meta` holds once its schema is in place."""
 
@@ -1140,11 +1141,11 @@ class SqlStore:
         self._key = bytes.fromhex(key)
         self.fulltext = fulltext
 
+    @abstractmethod
     def _transaction(self, *, write: bool, team: str | None = None) -> AbstractContextManager[Statements]:
         """A transaction: committed at the end of the block, rolled back by an exception; a reading one sees
         one snapshot. Where the database can, it is held to the rows of `team`. The database's errors come out
         of it as ours."""
-        raise NotImplementedError
 
     def remarks(self) -> tuple[str, ...]:
         """What is worth knowing of how the store is set up, in sentences."""
