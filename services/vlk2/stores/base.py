@@ -1153,6 +1153,7 @@ class SqlStore(ABC):
 
     def _after_erasure(self) -> None:
         """Removes what the database still keeps of erased words outside its tables, after the commit."""
+        return
 
     def digest(self, text: str) -> str:
         return blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).hexdigest()
