@@ -229,6 +229,26 @@ def test_one_agents_loop_is_a_pattern_for_another_that_meets_it_and_names_nobody
     assert not any(word in str(explained) for word in ("ada", "ledger", "private", "cargo"))
 
 
+def test_loops_of_two_agents_are_told_unasked_in_their_project_and_nowhere_else(
+    operator: Desk, store: Store, clock: Clock
+) -> None:
+    perform(operator, "create_team", {"team": "acme"})
+    ada, bob, eve = (memory(store, clock, name) for name in ("ada", "bob", "eve"))
+    meet(ada, 3, clock)
+    assert ada.run_cycle()
+    assert "E0277" not in eve.fetch_context().text
+    meet(bob, 3, clock)
+    clock.now += 3_600_000_000
+    assert ada.run_cycle()
+    told = eve.fetch_context().text
+    assert "E0277" in told
+    assert "for 2 agents" in told
+    assert not any(name in told for name in ("ada", "bob", "private"))
+    assert "E0277" not in memory(store, clock, "eve", project="shop").fetch_context().text
+    # Two others: to one of the two it is the loop of one agent, and its own constraint says it already.
+    assert bob.fetch_context().text.count("E0277]") == ada.fetch_context().text.count("E0277]")
+
+
 def test_names_are_shown_to_an_admin_who_asks_and_that_is_audited(
     operator: Desk, store: Store, clock: Clock
 ) -> None:

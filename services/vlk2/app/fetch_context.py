@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from vlk2.app.entries import excerpt_of
 from vlk2.app.record import INCIDENT_WITHIN
 from vlk2.domain.anchors import anchor_text
-from vlk2.domain.beliefs import INCIDENT_AGENTS, Incident, Pattern, warning
+from vlk2.domain.beliefs import INCIDENT_AGENTS, UNASKED_AGENTS, Incident, Pattern, unasked, warning
 from vlk2.domain.context import Rendered, Shown, render
 from vlk2.domain.entry import Constraint, Entry
+from vlk2.domain.observation import Key
 from vlk2.domain.recalling import query_tokens
 from vlk2.domain.states import State
 from vlk2.errors import InvalidInput, StoreUnavailable
@@ -17,6 +18,8 @@ from vlk2.ports import Owner, Redactor, Store, Timeline, TokenCounter
 
 MOST_PRESENT = 400
 MOST_FAILURES = 40
+RECENT_FACTS = 50
+MOST_UNASKED = 3
 _LEAST_BUDGET = 200
 
 
@@ -68,7 +71,8 @@ def fetch_context(
 def _patterns(
     timeline: Timeline, constraints: Sequence[Constraint], present: Sequence[Entry], now: int
 ) -> list[Pattern | Incident]:
-    """What the team learned of the failures that are present and that no constraint says already."""
+    """What the team learned of the failures that are present and that no constraint says already; then, unasked,
+    what loops of two other agents taught in this very project, the newest first."""
     held = {c.entry.fingerprint.key for c in constraints if c.entry.fingerprint}
     met = {entry.fingerprint.key: entry.fingerprint for entry in present if entry.fingerprint}
     found: list[Pattern | Incident] = []
@@ -83,6 +87,23 @@ def _patterns(
             pattern := warning(learned, timeline.agent, timeline.owner.project)
         ):
             found.append(pattern)
+    return found + _unasked(timeline, held | set(met))
+
+
+def _unasked(timeline: Timeline, known: set[Key]) -> list[Pattern]:
+    found: list[Pattern] = []
+    for fact in timeline.patterns(RECENT_FACTS):
+        if fact.agents < UNASKED_AGENTS or fact.fingerprint.key in known:
+            continue
+        learned = timeline.learned(fact.fingerprint)
+        here = timeline.owner.project
+        if learned is None or not any(s.stands and s.project == here for s in learned.sources):
+            continue
+        pattern = warning(learned, timeline.agent, here)
+        if pattern and unasked(pattern):
+            found.append(pattern)
+            if len(found) == MOST_UNASKED:
+                break
     return found
 
 

@@ -189,7 +189,7 @@ def _assemble(project: str, pieces: Sequence[_Piece], left_out: int, budget: int
     parts = [f"Vlk² memory of {one_line(project, 120)}"]
     for kind, title in (
         ("constraint", "FUTURE: what not to repeat"),
-        ("pattern", "What the team learned of failures now present"),
+        ("pattern", "What the team learned"),
         ("entry", "PRESENT: newest first"),
     ):
         texts = [piece.text for piece in pieces if piece.kind == kind]
