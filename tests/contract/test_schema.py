@@ -32,7 +32,7 @@ HOT = {
     "moves": "transitions_entry",
     "collectable": "agent_timeline_purged",
     "next_review": "memory_metadata_review",
-    "last_cycle": "cycles_timeline",
+    "last_cycle": "cycles_timeline|cycles_pkey",  # of a table of a few rows either is as good
     "fact_of": "semantic_facts_current|semantic_facts_fingerprint",
 }
 # What may look through a whole table: it is small (leases, what waits for the index) or asked for by a person.
