@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vlk2.around import Around
     from vlk2.clients.hooked import Heard
     from vlk2.domain.event import Event
+    from vlk2.domain.project_rules import ProjectRules
     from vlk2.domain.said import Said
     from vlk2.patterns import Patterns
     from vlk2.ports import Owner
@@ -59,6 +60,7 @@ class Hook:
         self._deadline = _seconds(environ.get("VLK2_HOOK_DEADLINE"), DEADLINE)
         self._began = time.monotonic()
         self._unwritten: list[Unwritten] = []
+        self._rules: ProjectRules
         self._late = False
         self._aside = False
         self._raw = False  # an event was read whose masked line is not made yet
@@ -194,7 +196,12 @@ class Hook:
         share = "full"
         if settings.store.startswith(("https://", "http://")):
             settings, share = self._shared(settings, owner)
-        events = [event for event in (around.place(e, now) for e in heard.events) if not _ignored(event)]
+        self._rules = self._project_rules(around)
+        events = [
+            event
+            for event in (around.place(e, now) for e in heard.events)
+            if not _ignored(event) and not self._rules.excludes(event.command, event.place)
+        ]
         if not events:
             self._raw = False
             return None
@@ -214,6 +221,17 @@ class Hook:
         self._keep()
         return None
 
+    def _project_rules(self, around: Around) -> ProjectRules:
+        """What the project's own trusted file sets; a file that is wrong sets nothing and is logged."""
+        from vlk2.errors import ConfigError
+        from vlk2.project_file import rules_for
+
+        try:
+            return rules_for(around.worktree(), self._data)
+        except ConfigError as error:
+            self.log(error.message)
+            return rules_for("", self._data)
+
     def _ready(self, event: Event, owner: Owner, settings: HookSettings, around: Around) -> Ready | None:
         """The event's masked form. What would go to the spool is held until the store has it."""
         from vlk2.domain.event import EventKind
@@ -227,7 +245,7 @@ class Hook:
             from vlk2.redaction import mask
 
             self._step_aside()
-            ready = prepare(event, mask)
+            ready = prepare(event, mask, rules=self._rules)
             if not event.use_id:  # a line that was written in both places, or told twice, counts once
                 mark = self._mark or os.urandom(8).hex()
                 ready = replace(
@@ -256,7 +274,7 @@ class Hook:
 
         left = max(0.02, self._deadline - (time.monotonic() - self._began))
         store = open_store(settings.store, busy_seconds=left * _BUSY_SHARE, migrate=False)
-        terms = Terms("hook", settings.loop_threshold, "hook")
+        terms = Terms("hook", self._rules.loop_threshold or settings.loop_threshold, "hook")
         manner = self._manner(settings, heard, now)
         said: Said | None = None
         for event, form in zip(events, ready, strict=True):

@@ -272,9 +272,3 @@ def _host_and_port(authority: str, usual: int) -> tuple[str, int]:
         return host.strip("[]").lower(), int(port) if port else usual
     except ValueError:
         raise ConfigError(f"{authority!r} names no host and port.") from None
-
-
-def event_body(fields: Mapping[str, object], kind: str, **more: object) -> dict[str, object]:
-    """The body of one event: its fields, without those that say nothing, and what goes with it."""
-    held = {"kind": kind, **fields, **more}
-    return {name: value for name, value in held.items() if value not in ("", None) or name == "exit_code"}

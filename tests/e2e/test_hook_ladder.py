@@ -9,6 +9,7 @@ import pytest
 from hook_events import CLIENTS, ClaudeCode, Codex, CursorThatFails, Desk, key_error
 
 from vlk2.domain.speaking import LIMIT
+from vlk2.project_file import file_of, trust
 
 ANCHOR = "[SYSTEM ANCHOR]"
 every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda kind: kind.__name__)
@@ -332,6 +333,21 @@ def test_enforce_off_records_and_says_nothing(tmp_path):
     assert desk.attempt()[0].silent
     assert rows(desk, "SELECT count FROM anchors") == [(4,)]
     assert rows(desk, "SELECT COUNT(*) FROM sayings") == [(0,)]
+
+
+def test_a_trusted_project_file_sets_threshold_and_exclusions_and_an_untrusted_one_nothing(tmp_path):
+    desk = Desk(tmp_path, ClaudeCode)
+    file = desk.work / "vlk2.toml"
+    file.write_text('loop_threshold = 2\nexclude = ["make flaky*"]\n')
+    assert desk.attempt()[1].silent
+    assert desk.attempt()[1].silent
+    trust(file_of(str(desk.work)), str(desk.data))
+    assert "has repeated 3 times" in desk.attempt()[1].context
+    for _ in range(4):
+        before, after = desk.attempt("make flaky-net", text="OSError: the net is away\n")
+        assert before.silent
+        assert after.silent
+    assert rows(desk, "SELECT COUNT(*) FROM agent_timeline WHERE kind = 'log'") == [(3,)]
 
 
 def test_a_pause_silences_until_its_time_is_over(claude):

@@ -21,6 +21,7 @@ from agents import BIN, environment
 from httprpc import HttpServer
 
 from vlk2.bootstrap import open_store
+from vlk2.project_file import file_of, trust
 from vlk2.team import Desk, perform
 
 SHELL = ["/bin/sh", "-c"]
@@ -228,6 +229,15 @@ def test_two_jobs_at_once_are_not_added_up(tmp_path: Path) -> None:
         said += _run(tmp_path, "make", "check", CI_JOB_ID=job).stderr
     assert b"ANCHOR" not in said
     assert b"has repeated 3 times" in _run(tmp_path, "make", "check", CI_JOB_ID="2").stderr
+
+
+def test_a_command_that_the_trusted_project_file_excludes_is_not_recorded(tmp_path: Path) -> None:
+    _makefile(tmp_path)
+    (tmp_path / "vlk2.toml").write_text('exclude = ["make *"]\n')
+    trust(file_of(str(tmp_path)), str(tmp_path / "data"))
+    for _ in range(3):
+        assert b"ANCHOR" not in _run(tmp_path, "make", "check").stderr
+    assert not (tmp_path / "data" / "memory.db").exists()
 
 
 # where the store is away ----------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from vlk2.domain.loops import (
     contradicts,
     judge,
     key_of,
-    threshold_after,
 )
 from vlk2.domain.observation import Diagnosis, Failing, Fingerprint, Key, Outcome, Seen
+from vlk2.domain.recording import History, patience_for
 from vlk2.domain.seeing import see
 
 SECOND = 1_000_000
@@ -530,8 +530,9 @@ def test_three_records_of_the_very_same_failure_are_an_ordinary_loop():
 
 
 def test_a_revoked_constraint_needs_twice_the_evidence():
-    assert [threshold_after(n) for n in range(6)] == [3, 6, 12, 24, 24, 24]
-    session = Session(policy=lambda key: Patience(threshold=threshold_after(1)))
+    assert [patience_for(3, History(n)).threshold for n in range(6)] == [3, 6, 12, 24, 24, 24]
+    assert patience_for(40, History(2)).threshold == 40
+    session = Session(policy=lambda key: patience_for(3, History(1)))
     for _ in range(5):
         assert not isinstance(session.run("pytest", KEY_ERROR), Loop)
     session.run("pytest", KEY_ERROR)

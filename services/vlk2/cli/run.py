@@ -86,6 +86,7 @@ def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
     from vlk2.errors import Vlk2Error
     from vlk2.frozen import replace
     from vlk2.ports import Owner
+    from vlk2.project_file import rules_for
     from vlk2.redaction import mask
     from vlk2.remote import is_remote
     from vlk2.userfile import data_directory, default_store, hook_settings, share_of
@@ -112,10 +113,13 @@ def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
         exit_code=ran.shell_code,
         interrupted=ran.interrupted,
     )
-    ready = prepare(event, mask)
     directory = data_directory(os.environ)
+    rules = rules_for(event.worktree, directory)
+    if rules.excludes(line):
+        return ""
+    ready = prepare(event, mask, rules=rules)
     try:
-        said = _told(settings, owner, ready, around, share, directory, at)
+        said = _told(settings, owner, ready, around, share, directory, at, rules.loop_threshold)
     except Vlk2Error as error:
         kept = replace(ready.event, command=ready.command, input=mask(event.input), worktree=event.worktree)
         spool.put(
@@ -128,9 +132,17 @@ def _record(command: Sequence[str], ran: relay.Ran, session: str) -> str:
 
 
 def _told(
-    settings: HookSettings, owner: Owner, ready: Ready, around: Around, share: str, directory: str, at: int
+    settings: HookSettings,
+    owner: Owner,
+    ready: Ready,
+    around: Around,
+    share: str,
+    directory: str,
+    at: int,
+    threshold: int | None,
 ) -> Said:
-    """Records the event where the settings say: in a store, or (`share` says what may go there) at a team server."""
+    """Records the event where the settings say: in a store, or (`share` says what may go there) at a team server.
+    `threshold` is the project's own, where it has one."""
     from vlk2.app.hear import Manner, hear
     from vlk2.app.record import Terms
     from vlk2.bootstrap import mint, open_store
@@ -159,7 +171,7 @@ def _told(
             directory=directory,
             timeout=_PATIENCE,
         )
-    terms = Terms("run", settings.loop_threshold, "run")
+    terms = Terms("run", threshold or settings.loop_threshold, "run")
     store = open_store(settings.store, busy_seconds=_PATIENCE)
     try:
         return hear(

@@ -75,11 +75,6 @@ class Quiet:
 Verdict = Loop | Progress | Quiet
 
 
-def threshold_after(revocations: int) -> int:
-    """The evidence that a key needs after so many revocations: 3, 6, 12, then 24 for good."""
-    return min(FIRST_THRESHOLD << max(revocations, 0), LAST_THRESHOLD)
-
-
 def judge(window: Sequence[Seen], policy: Callable[[Key], Patience]) -> Verdict:
     """The verdict on `window[-1]`; `policy` answers the patience for a key.
 

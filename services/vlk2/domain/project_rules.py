@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 
 from vlk2.errors import ConfigError, InvalidInput
 from vlk2.frozen import dataclass
@@ -26,6 +25,10 @@ class ProjectRules:
 
     def excludes(self, *names: str) -> bool:
         """Whether a command or a file is not to be recorded."""
+        if not self.exclude:
+            return False
+        from fnmatch import fnmatchcase
+
         return any(fnmatchcase(name, pattern) for pattern in self.exclude for name in names if name)
 
 

@@ -131,13 +131,6 @@ def _traces(page: Page) -> list[Found]:
     return found
 
 
-@cache
-def _symbol_line() -> re.Pattern[str]:
-    return re.compile(
-        r"\s*(symbol|location):\s+(?:@interface|variable|method|class|interface|static|enum|record|package|constructor|type-variable|annotation)*"
-    )
-
-
 def _javac(page: Page) -> list[Found]:
     """javac's diagnostics; the indented lines below the caret complete the message."""
     found: list[Found] = []
