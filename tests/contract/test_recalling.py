@@ -260,5 +260,5 @@ def test_a_purged_text_is_kept_for_the_grace(memory):
 
 def test_the_cycle_takes_into_the_index_what_recording_left(memory, archive):
     assert memory.run_cycle()
-    with memory.store.read(memory.owner, memory.clock()) as timeline:
+    with memory.store.write(memory.owner, memory.clock()) as timeline:
         assert timeline.take_pending(10) == []
