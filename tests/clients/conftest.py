@@ -1,6 +1,9 @@
 """Real clients: without npm these tests skip on a laptop and fail in CI."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from driving import Unavailable, installation
@@ -8,6 +11,14 @@ from driving import Unavailable, installation
 
 @pytest.fixture(scope="session")
 def clients():
+    # A client gives a server little time to start: an installed one has its bytecode, this one makes it now.
+    subprocess.run(
+        [str(Path(sys.executable).parent / "vlk2"), "serve"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        timeout=120,
+        check=True,
+    )
     try:
         return installation()
     except Unavailable as error:
