@@ -10,10 +10,11 @@ from driving import Unavailable, installation
 
 
 @pytest.fixture(scope="session")
-def clients():
+def clients(tmp_path_factory):
     # A client gives a server little time to start: an installed one has its bytecode, this one makes it now.
     subprocess.run(
         [str(Path(sys.executable).parent / "vlk2"), "serve"],
+        env={**os.environ, "VLK2_DATA": str(tmp_path_factory.mktemp("data"))},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         timeout=120,
