@@ -324,3 +324,40 @@ def test_any_result_has_a_text():
     assert plain(None) == ""
     assert plain({"content": [{"type": "text", "text": "a"}]}) == "a"
     assert plain({"filePath": "a"}) == '{"filePath":"a"}'
+
+
+# What Codex takes, by event: the output schemas of openai/codex, codex-rs/hooks/schema/generated/*.output.schema.json.
+# Each is an object without further keys, and so is its hookSpecificOutput, whose hookEventName is required.
+_CODEX_TOP = {"continue", "hookSpecificOutput", "stopReason", "suppressOutput", "systemMessage"}
+_CODEX_TAKES = {
+    "PreToolUse": (
+        _CODEX_TOP,
+        {"additionalContext", "permissionDecision", "permissionDecisionReason", "updatedInput"},
+    ),
+    "PostToolUse": (
+        _CODEX_TOP | {"decision", "reason"},
+        {"additionalContext", "updatedMCPToolOutput", "updatedToolOutput"},
+    ),
+    "SessionStart": (_CODEX_TOP, {"additionalContext", "env"}),
+}
+
+
+@pytest.mark.parametrize("event", _CODEX_TAKES)
+@pytest.mark.parametrize("said", [Tell("words"), Hold("no"), Silence(), None])
+def test_codex_is_answered_within_its_published_schema(event, said):
+    answer = codex.answer({"hook_event_name": event}, said)
+    if not answer:
+        return
+    top, inner = _CODEX_TAKES[event]
+    given = json.loads(answer)
+    assert set(given) <= top
+    special = dict(given["hookSpecificOutput"])
+    assert special.pop("hookEventName") == event
+    assert set(special) <= inner
+    assert all(isinstance(value, str) for value in special.values())
+    assert special.get("permissionDecision", "deny") in ("allow", "deny", "ask")
+
+
+@pytest.mark.parametrize("event", _CODEX_TAKES)
+def test_codex_is_told_something_at_each_of_these_events(event):
+    assert "words" in codex.answer({"hook_event_name": event}, Tell("words"))
