@@ -32,7 +32,7 @@ HOT = {
     "moves": "transitions_entry",
     "collectable": "agent_timeline_purged",
     "next_review": "memory_metadata_review",
-    "last_cycle": "cycles_timeline|cycles_pkey",  # of a table of a few rows either is as good
+    "last_cycle": "cycles_timeline",
     "fact_of": "semantic_facts_current|semantic_facts_fingerprint",
 }
 # What may look through a whole table: it is small (leases, what waits for the index) or asked for by a person.
@@ -53,6 +53,8 @@ INSERT INTO runs (pk, timeline, client, session, subagent, worktree, started_at,
 SELECT n, n, '', 's', '', '', 0, 0 FROM generate_series(1, 2000) n;
 INSERT INTO fingerprints (pk, signature, symbols, language, type, specific, transient)
 SELECT n, 's' || n, '[]', 'rust', 'E', 1, 0 FROM generate_series(1, 3000) n;
+INSERT INTO cycles (pk, timeline, owner, started_at, ended_at, scanned, evaluated, archived, forgotten, tokens, moved)
+SELECT n, n % 2000 + 1, 'w', n, n, 0, 0, 0, 0, 0, '[]' FROM generate_series(1, 6000) n;
 INSERT INTO memory_contents (pk, digest, body) SELECT n, 'd' || n, 'body' FROM generate_series(1, 3000) n;
 INSERT INTO agent_timeline (pk, id, timeline, seq, at, run, kind, state, content, fingerprint, outcome, headline, file, command, tokens, counted)
 SELECT n, 'e_' || n, n % 40 + 1, n, n, n % 40 + 1, CASE WHEN n % 20 = 0 THEN 'loop' ELSE 'log' END, CASE WHEN n % 50 = 1 THEN 'PRESENT' ELSE 'PAST' END,
